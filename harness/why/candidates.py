@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from tidemark.harness.zoo.entry import Entry, all_entries
+from tidemark.harness.zoo.repairs import is_a_variant, repairs
 from tidemark.nodes.core.describe import modifiers
-from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Variant, VariantError
+from tidemark.nodes.core.variant import PRESETS, Variant
 from tidemark.nodes.families import AnyVariant, parse_variant
 
 ALL_REPAIRED = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew+obey-last-order"
 """The last preset with the repairs of what today's Kafka still has (docs/findings)."""
-
-NEXT_RULE = {"hw": "kip101", "kip101": "kip279"}
-"""The truncation rule that repaired another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,10 @@ def candidates(name: str, anomaly: str = "") -> list[Candidate]:
     variant = parse_variant(name)
     found = [*_without_a_modifier(name), *_other_families(name, variant)]
     if isinstance(variant, Variant):
-        found += [*_of_the_zoo(name, variant), *_later_presets(name)]
+        for entry, repaired in repairs(name, variant):
+            title = f"it repairs {entry.key}: {entry.title}"
+            found.append(Candidate(repaired, 0 if repaired == entry.repaired else 1, title, entry.wrong, entry))
+        found += _later_presets(name)
     first: dict[str, Candidate] = {}
     for candidate in sorted(found, key=lambda one: (one.rank, not fits(one.entry, anomaly))):
         first.setdefault(candidate.variant, candidate)
@@ -55,7 +56,7 @@ def pairs(name: str, alone: Sequence[Candidate]) -> Iterator[Candidate]:
     words = [(one, one.variant.removeprefix(f"{name}+")) for one in alone if one.variant.startswith(f"{name}+")]
     for (one, first), (other, second) in combinations(words, 2):
         both = f"{name}+{first}+{second}"
-        if _is_a_variant(both):
+        if is_a_variant(both):
             title = f"two repairs, neither of which is enough: {_bug(one)}; {_bug(other)}"
             yield Candidate(both, 1, title, f"{one.wrong} {other.wrong}".strip())
 
@@ -79,40 +80,11 @@ def _other_families(name: str, variant: AnyVariant) -> Iterator[Candidate]:
         return
     for modifier in modifiers(variant):
         word = modifier.removeprefix("no-")
-        if word != modifier and _is_a_variant(f"{name}+{word}"):
+        if word != modifier and is_a_variant(f"{name}+{word}"):
             yield Candidate(f"{name}+{word}", 1, f"with {word}")
     repaired = f"{name}+repaired"
-    if _is_a_variant(repaired):
+    if is_a_variant(repaired):
         yield Candidate(repaired, 2, "with every repair of its page")
-
-
-def _of_the_zoo(name: str, variant: Variant) -> Iterator[Candidate]:
-    """Each bug that the variant has, repaired by itself."""
-    for entry in all_entries():
-        if not entry.is_in(variant):
-            continue
-        if entry.variant == name:
-            yield Candidate(entry.repaired, 0, f"it repairs {entry.key}: {entry.title}", entry.wrong, entry)
-        word = _word(entry)
-        if word and _is_a_variant(f"{name}+{word}"):
-            yield Candidate(f"{name}+{word}", 1, f"it repairs {entry.key}: {entry.title}", entry.wrong, entry)
-
-
-def _word(entry: Entry) -> str:
-    """The modifier that repairs a bug; nothing if one alone does not."""
-    if len(entry.state) != 1:
-        return ""
-    ((name, value),) = entry.state.items()
-    if name == "truncation":
-        return f"truncation={NEXT_RULE[value]}" if value in NEXT_RULE else ""
-    if name == "fence":
-        return f"{value}-fence"
-    if name == "bug":
-        switch = BUGS[value].switches_off
-        return SWITCHES[switch].word if switch else ""
-    if name in SWITCHES and SWITCHES[name].word:
-        return SWITCHES[name].word if value is False else f"no-{SWITCHES[name].word}"
-    return ""
 
 
 def _later_presets(name: str) -> Iterator[Candidate]:
@@ -121,11 +93,3 @@ def _later_presets(name: str) -> Iterator[Candidate]:
     for later in names[names.index(base) + 1 :]:
         yield Candidate(later, 2, "the next preset under which the same plan is valid")
     yield Candidate(ALL_REPAIRED, 2, "today's Kafka, with the repairs of what it still has")
-
-
-def _is_a_variant(name: str) -> bool:
-    try:
-        parse_variant(name)
-    except VariantError:
-        return False
-    return True

@@ -14,6 +14,7 @@ from tidemark.harness.search.hunt import Hunt, Quarry
 from tidemark.harness.search.hunt.hunt import Attempt
 from tidemark.harness.search.hunt.trial import Trial, attempt
 from tidemark.harness.zoo.entry import Entry
+from tidemark.harness.zoo.known import known_of
 from tidemark.nemesis import Plan, generate_plan
 from tidemark.nodes.core.variant import parse_variant
 
@@ -42,7 +43,7 @@ class Controlled(Attempt):
 
     def __call__(self, plan: Plan) -> Trial:
         """What was caught, if the repaired variant is free of it and of any violation."""
-        trial = attempt(plan, parse_variant(self.variant), self.quarry, self.contract)
+        trial = attempt(plan, parse_variant(self.variant), self.quarry, self.contract, self.known, self.familiar)
         if trial.caught is None or self.is_clean(plan):
             return trial
         return trial._replace(caught=None)
@@ -54,20 +55,21 @@ class Controlled(Attempt):
 
 
 def tries_of(entry: Entry) -> Controlled:
-    """How a plan is tried for a bug; both variants are judged by the same promise."""
+    """How a plan is tried for a bug; both variants are judged by the same promise. What else is known steps back."""
     contract = entry.contract or parse_variant(entry.variant).contract
-    return Controlled(entry.variant, Quarry(entry.anomalies), contract, entry.repaired)
+    known = known_of(entry.variant, hunted=lambda repaired: not entry.is_in(parse_variant(repaired)))
+    return Controlled(entry.variant, Quarry(entry.anomalies), contract, known, repaired=entry.repaired)
 
 
 def by_hunt(entry: Entry, seed: int, seconds: float) -> Detection:
     """Hunt for it for so many seconds of the CPU."""
     began = time.process_time()
-    hunt = Hunt(tries_of(entry), entry.profile, entry.cluster_spec(), seed)
+    hunt = Hunt(tries_of(entry), None, entry.cluster_spec(), seed)
     tries = 0
     for progress in hunt.rounds():
         spent, tries = time.process_time() - began, progress.tries
         if progress.found:
-            number, plan, trial = progress.found[0]
+            number, plan, trial, _ = progress.found[0]
             return Detection(True, spent, number, plan, trial.caught.name if trial.caught else "")
         if spent > seconds:
             break

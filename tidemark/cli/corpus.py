@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -100,6 +101,15 @@ def keep_catches(
         if shown is not None:
             new.append(keep(folder, plan, variant, contract, shown, f"{how}, try {catch.number}"))
     return [file for file in new if file is not None]
+
+
+def kept_plans(folder: Path) -> list[KeptPlan]:
+    """Every plan of a corpus and of the published one that can be read."""
+    found = []
+    for file in (file for one in (folder, PUBLISHED) if one.is_dir() for file in Corpus(one).paths()):
+        with suppress(CorpusError):
+            found.append(read_kept(file))
+    return found
 
 
 def read_plan_or_kept(path: Path) -> Plan:

@@ -18,7 +18,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from tidemark.cli import options as given
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.confirm import Confirming, ConfirmOptions, Ended, brokers_for, carry_on, forget, tell
-from tidemark.cli.corpus import corpus_option, keep_catches
+from tidemark.cli.corpus import corpus_option, keep_catches, kept_plans
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
@@ -65,9 +65,11 @@ class HuntOptions(Options):
     names: tuple[str, ...] = option(
         "What to look for (again for more); any violation if not given.", "--for", multiple=True, metavar="ANOMALY"
     )
-    profile: str = option(
-        "Faults to draw from (docs/faults.md).", type=click.Choice(IN_THE_SIMULATOR), default="intact"
+    profile: str | None = option(
+        "Faults to draw from (docs/faults.md).  [default: all that the variant can bear, by what they yield]",
+        type=click.Choice(IN_THE_SIMULATOR),
     )
+    with_known: bool = flag("Hunt for what is known of the variant, too, rather than count it and look beside it.")
     seconds: float | None = option("How long to search.  [default: 60]", type=given.RealRange(min=1))
     tries: int | None = option("How many plans to try, all together, instead of a time.", type=given.POSITIVE)
     until_found: bool = flag("Stop at the first; without --seconds or --tries search until then.")
@@ -88,6 +90,11 @@ class HuntOptions(Options):
     confirm: ConfirmOptions = group(ConfirmOptions)
     fresh: bool = flag("Begin anew, though the folder holds such a hunt; that one is deleted.")
     as_json: bool = shared(given.json_option)
+
+    @property
+    def wants_known(self) -> bool:
+        """Whether what is known is as good as anything new: who looks for one anomaly, or for a script, wants it."""
+        return self.with_known or self.confirm.wants_script or bool(self.names and self.until_found)
 
     def limits(self) -> Limits:
         """When it has searched enough: if nobody says, when there is a script to be made, or in a minute."""
@@ -116,6 +123,7 @@ def hunt_command(options: HuntOptions) -> int:
     from tidemark.harness.search.hunt import Hunt, Quarry
     from tidemark.harness.search.hunt.hunt import Attempt
     from tidemark.harness.search.hunt.kept_hunt import HuntDiffersError, KeptHunt
+    from tidemark.harness.zoo.known import known_of
 
     _refuse_unknown(options.names)
     free = not {"brokers", "replication_factor"} & options.typed.keys()  # brokers and replicas are left to the hunt
@@ -123,12 +131,14 @@ def hunt_command(options: HuntOptions) -> int:
     brokers = brokers_for(options.confirm, variant, options.cluster.partitions)
     cluster, asked, limits = options.cluster.spec(), options.workload.asked(), options.limits()
     quarry = Quarry(tuple(dict.fromkeys(options.names)))
-    attempt = Attempt(variant, quarry, contract)
+    known = None if options.wants_known else known_of(variant, kept_plans(options.corpus))
+    attempt = Attempt(variant, quarry, contract, known)
     hunt = Hunt(attempt, profile, cluster, seed, options.plans_a_round, free=free, asked=asked)
     settings = {
         "variant": variant,
         "for": list(quarry.names),
         "profile": profile,
+        "known": known is not None,
         "seed": seed,
         "round": options.plans_a_round,
         "contract": contract,
@@ -138,7 +148,7 @@ def hunt_command(options: HuntOptions) -> int:
     if asked:
         settings["workload"] = asked.to_json()
     kept = KeptHunt(
-        given.writable_folder(options.out or given.RESULTS / "hunts" / f"{variant}-{profile}-{seed}"), settings
+        given.writable_folder(options.out or given.RESULTS / "hunts" / f"{variant}-{profile or 'all'}-{seed}"), settings
     )
     if options.fresh:
         kept.forget()
@@ -158,12 +168,12 @@ def hunt_command(options: HuntOptions) -> int:
             _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
         if not (ended and kept.catches and options.confirm.wants_script):
             break
-        known = len(without)
+        hopeless = len(without)
         wanted = Confirming(variant, contract, brokers, options.confirm.times, _again(options))
         further = carry_on(kept, wanted, without)
         if not options.as_json:
             tell(further, Console())
-        if further.kept is not None or not limits.until_found or limits.tries or len(without) == known:
+        if further.kept is not None or not limits.until_found or limits.tries or len(without) == hopeless:
             break
     if options.as_json:
         _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock, further)
@@ -172,14 +182,14 @@ def hunt_command(options: HuntOptions) -> int:
     if brokers is not None and kept.catches:
         confirmation = further.confirmation if further is not None else None
         return ANOMALY if confirmation is not None and confirmation.seen else UNKNOWN
-    return ANOMALY if kept.catches else VALID
+    return ANOMALY if kept.catches or kept.known else VALID
 
 
 def _again(options: HuntOptions) -> str:
     """The command, as far as it is not the default."""
     words = ["tidemark hunt", variant_options(options.variant)]
     words += [f"--for {name}" for name in options.names]
-    words += [f"--profile {options.profile}"] if options.profile != "intact" else []
+    words += [f"--profile {options.profile}"] if options.profile else []
     words += [f"--seed {options.seed}"] if options.seed != 1 else []
     words += options.workload.asked().options()
     words += [f"--confirm {quote(options.confirm.confirm)}"] if options.confirm.confirm else ["--script"]
@@ -205,11 +215,14 @@ def _search(hunt: Hunt, kept: KeptHunt, options: HuntOptions, limits: Limits, of
         with _Shown(status, endless=limits.until_found and not limits.seconds) as shown:
             for progress in _rounds(hunt, options, limits, kept, of_no_use):
                 caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
+                for one in progress.known:
+                    kept.count_known(one)
                 shown.update(progress, kept.caught.total())
                 for catch in caught:
                     if not shown.told(f"{catch.name}: {catch.cause}"):
                         status.print(
-                            f"caught after {catch.number} tries: [bold]{catch.name}[/], {catch.faults} faults",
+                            f"caught after {catch.number} tries: [bold]{catch.name}[/], {catch.faults} faults"
+                            + (f", made of a near miss: {catch.made_of}" if catch.made_of else ""),
                             soft_wrap=True,
                         )
                 shown.save_now_and_then(lambda: kept.save(hunt))
@@ -236,7 +249,8 @@ def _rounds(hunt: Hunt, options: HuntOptions, limits: Limits, kept: KeptHunt, of
 
 def _command(options: HuntOptions) -> str:
     names = "".join(f" --for {name}" for name in options.names)
-    how = f"{variant_options(options.variant)}{names} --profile {options.profile} --seed {options.seed}"
+    profile = f" --profile {options.profile}" if options.profile else ""
+    how = f"{variant_options(options.variant)}{names}{profile} --seed {options.seed}"
     size = "" if options.plans_a_round == 32 else f" --round {options.plans_a_round}"
     return " ".join([f"tidemark hunt {how}{size}", *options.workload.asked().options()])
 
@@ -291,9 +305,12 @@ def _tell(
     further: Ended | None = None,
 ) -> None:
     from tidemark.checkers.marks import by_mark
+    from tidemark.harness.search.hunt.reach import never_reached
 
     variant = options.variant
-    exercised = by_mark(hunt.corpus.seen, family_of(parse_variant(variant)).marks)
+    family = family_of(parse_variant(variant))
+    never = never_reached(hunt.corpus.seen, hunt.corpus.struck, hunt.arms.kinds(), family)
+    known = sorted(kept.known.items(), key=lambda one: (-one[1][1], one[0]))
     catches = sorted(kept.catches, key=lambda one: (one.name, one.faults, one.number))
     if options.as_json:
         told = {
@@ -306,7 +323,13 @@ def _tell(
             ],
             "catches": [{**one._asdict(), "plan": str(kept.results.path(one.file))} for one in catches],
             "kept": [str(file) for file in new],
-            "exercised": exercised,
+            "known": [
+                {"title": title, "tries": times, "plan": str(kept.results.path(one.file))}
+                for title, (one, times) in known
+            ],
+            "exercised": by_mark(hunt.corpus.seen, family.marks),
+            "never_reached": never._asdict(),
+            "profiles": {name: tries for name, (tries, *_) in hunt.arms.to_json().items()},
             **({} if further is None else {"confirmed": further.to_json()}),
         }
         click.echo(json.dumps(told))
@@ -315,22 +338,26 @@ def _tell(
     rate = f", {tries / seconds:.0f} a second" if tries and seconds else ""
     console.print(
         f"[bold]{variant}[/]: {hunt.corpus.tries:,} plans tried{rate}; {kept.caught.total():,} of them caught something"
+        + (" new" if known else "")
     )
-    near = [name for name in hunt.corpus.seen if name.startswith("near:")]
+    near = [name for name in hunt.corpus.seen if name.startswith("near:") and "(" not in name]
     if near:
         misses = ", ".join(f"{name.removeprefix('near:')} {hunt.corpus.seen[name]:,}" for name in sorted(near))
         console.print(f"  near misses, in runs: {misses}", soft_wrap=True)
-    missing = [name for name, runs in exercised.items() if not runs]
-    if missing:
-        console.print(f"  never reached: {', '.join(missing)}", soft_wrap=True, highlight=False)
+    if never.marks:
+        console.print(f"  never reached: {', '.join(never.marks)}", soft_wrap=True, highlight=False)
+    if never.kinds:
+        console.print(f"  faults that never struck: {', '.join(never.kinds)}", soft_wrap=True, highlight=False)
     for (name, cause), times in sorted(kept.caught.items(), key=lambda one: (-one[1], one[0])):
         smallest = min(
             (one for one in catches if (one.name, one.cause) == (name, cause)), key=lambda one: (one.faults, one.number)
         )
         often = "once" if times == 1 else f"{times:,} times"
         console.print(f"[red]✗[/] [bold]{name}[/], {often}, because {escape(cause)}", soft_wrap=True)
+        made_of = f", made of a near miss, {smallest.made_of}" if smallest.made_of else ""
         console.print(
-            f"  with {smallest.faults} faults (try {smallest.number}): {escape(smallest.message)}", soft_wrap=True
+            f"  with {smallest.faults} faults (try {smallest.number}{made_of}): {escape(smallest.message)}",
+            soft_wrap=True,
         )
         file = quote(str(kept.results.path(smallest.file)))
         for command in ("run", "shrink"):
@@ -338,8 +365,17 @@ def _tell(
             console.print(
                 f"  tidemark {command} {variant_options(variant)} --plan {file}{what}", soft_wrap=True, highlight=False
             )
+    for title, (one, times) in known:
+        often = "once" if times == 1 else f"{times:,} times"
+        console.print(f"  known, {often}: {escape(title)} ({one.name})", soft_wrap=True, highlight=False)
+        console.print(
+            f"    tidemark run {variant_options(variant)} --plan {quote(str(kept.results.path(one.file)))}",
+            soft_wrap=True,
+            highlight=False,
+        )
     if new:
         plans = "one plan is" if len(new) == 1 else f"{len(new)} plans are"
         console.print(f"  {plans} kept in {options.corpus}, for tidemark run --corpus", soft_wrap=True, highlight=False)
     if not catches:
-        console.print("  nothing was caught: no proof that there is nothing", highlight=False)
+        what = "nothing new was caught" if known else "nothing was caught"
+        console.print(f"  {what}: no proof that there is nothing", highlight=False)

@@ -13,6 +13,8 @@ KEPT = 4
 """So many plans are kept for each mark: those with the fewest faults."""
 NEARNESS = {NEAR: 16.0, BROKEN: 4.0}
 """What a near miss, or a violation that is not the quarry, is worth more than a mark of the same rarity."""
+COMMON = 30
+"""One that so many tries showed is worth half of that: what always comes near leads nowhere."""
 
 
 class Entry(NamedTuple):
@@ -28,6 +30,8 @@ class Corpus:
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
         """How many tries reached each mark."""
+        self.struck: Counter[str] = Counter()
+        """In how many tries each kind of fault struck."""
         self.tries = 0
         self.best: dict[str, list[Entry]] = {}
         """Mark → the smallest plans that reached it."""
@@ -45,6 +49,7 @@ class Corpus:
         self.tries += 1
         new = [name for name in trial.reached if name not in self.seen]
         self.seen.update(trial.reached.keys())
+        self.struck.update(trial.struck)
         entry = Entry(plan, trial.reached)
         for name in trial.reached:
             kept = self.best.setdefault(name, [])
@@ -56,6 +61,10 @@ class Corpus:
                     kept[place] = entry
         return new
 
+    def rarity(self, trial: Trial) -> float:
+        """What a tried plan yielded: each mark that it reached, by how few others did."""
+        return sum(1 / self.seen[name] for name in trial.reached)
+
     def take(self, rng: Random) -> tuple[Entry, tuple[int, ...]]:
         """A plan to change, by a mark that few tries reach, and the moment of that mark."""
         names = list(self.best)
@@ -66,4 +75,5 @@ class Corpus:
 
     def _worth(self, name: str) -> float:
         rarity: float = (self.tries / self.seen[name]) ** 0.5
-        return rarity * next((more for kind, more in NEARNESS.items() if name.startswith(kind)), 1.0)
+        more = next((more for kind, more in NEARNESS.items() if name.startswith(kind)), 1.0)
+        return rarity * max(more / (1 + self.seen[name] / COMMON), 1.0)

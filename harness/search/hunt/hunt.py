@@ -6,16 +6,15 @@ the same search, however many processes try the plans.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
-from tidemark.harness.search.hunt.circumstances import Circumstances
+from tidemark.harness.search.hunt.arms import Arms, profiles_for
 from tidemark.harness.search.hunt.corpus import Corpus
-from tidemark.harness.search.hunt.episodes import episode
-from tidemark.harness.search.hunt.kinds import Kinds
-from tidemark.harness.search.hunt.mutations import Mutations
+from tidemark.harness.search.hunt.finishing import Finishing
+from tidemark.harness.search.hunt.known import Known
 from tidemark.harness.search.hunt.quarry import Quarry
 from tidemark.harness.search.hunt.trial import Trial, attempt
 from tidemark.nemesis import AskedWorkload, Plan
@@ -32,11 +31,15 @@ _YOUNG = 0.25
 
 
 class Found(NamedTuple):
-    """A plan that caught what was hunted. `number`: which of all tries, from 1."""
+    """A plan that caught what was hunted.
+
+    `number`: which of all tries, from 1. `made_of`: the near miss that it was made of, and the try that showed it; empty: of none.
+    """
 
     number: int
     plan: Plan
     trial: Trial
+    made_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,8 @@ class Progress:
     Attributes:
         tries: plans tried. corpus: plans kept. marks: different marks reached.
         new: marks that were reached for the first time in this round.
-        found: what was caught in this round.
+        found: what was caught in this round, and not known before.
+        known: what was caught, and known.
     """
 
     tries: int
@@ -54,6 +58,7 @@ class Progress:
     marks: int
     new: tuple[str, ...]
     found: tuple[Found, ...]
+    known: tuple[Found, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +68,12 @@ class Attempt:
     variant: str
     quarry: Quarry
     contract: str | None = None
+    known: Known | None = None
+    familiar: Mapping[str, bool] | None = None
 
     def __call__(self, plan: Plan) -> Trial:
         """See :func:`tidemark.harness.search.hunt.trial.attempt`."""
-        return attempt(plan, parse_variant(self.variant), self.quarry, self.contract)
+        return attempt(plan, parse_variant(self.variant), self.quarry, self.contract, self.known, self.familiar)
 
 
 class Hunt:
@@ -74,7 +81,7 @@ class Hunt:
 
     Args:
         attempt: how a plan is tried.
-        profile: which kinds of fault (:data:`nemesis.PROFILES`).
+        profile: which kinds of fault (:data:`nemesis.PROFILES`); None: all that the variant can bear, by what they yield.
         cluster: of all plans.
         seed: of all draws.
         plans_a_round: the more, the more cores are put to use, and the less each plan knows of those just before it.
@@ -85,7 +92,7 @@ class Hunt:
     def __init__(
         self,
         attempt: Attempt,
-        profile: str,
+        profile: str | None,
         cluster: ClusterSpec,
         seed: int,
         plans_a_round: int = ROUND,
@@ -94,12 +101,12 @@ class Hunt:
         asked: AskedWorkload | None = None,
     ) -> None:
         self.corpus = Corpus()
+        self.finishing = Finishing()
         self._size = plans_a_round
-        self._attempt = attempt
-        votes = family_of(parse_variant(attempt.variant)).votes
-        self._kinds = Kinds(profile, votes=votes)
-        self._circumstances = Circumstances(cluster, profile, free=free, votes=votes)
-        self._mutations = Mutations(self._kinds, self._circumstances)
+        self.attempt = attempt
+        family = family_of(parse_variant(attempt.variant))
+        profiles = (profile,) if profile is not None else profiles_for(family)
+        self.arms = Arms(profiles, cluster, free=free, votes=family.votes)
         self._seed = seed
         self._asked = asked or AskedWorkload()
         self.round = 0
@@ -108,28 +115,52 @@ class Hunt:
     def rounds(self, spread: Spread = map) -> Iterator[Progress]:
         """Search on, round by round, without end."""
         while True:
-            plans = self._draw()
-            yield self._take_in(plans, list(spread(self._attempt, plans)))
+            drawn = self._draw()
+            if self.attempt.known:
+                self.attempt = replace(self.attempt, familiar=self.finishing.familiar())
+            yield self._take_in(drawn, list(spread(self.attempt, [one.plan for one in drawn])))
 
-    def _draw(self) -> list[Plan]:
-        plans = []
+    def _draw(self) -> list[_Drawn]:
+        drawn = []
         for place in range(self._size):
             rng = Random(f"tidemark hunt/{self._seed}/{self.round}/{place}")
-            if not len(self.corpus) or rng.random() < _YOUNG:
-                plan = episode(rng, self._kinds, self._circumstances)
-            else:
-                entry, moments = self.corpus.take(rng)
-                other, _ = self.corpus.take(rng)
-                plan = self._mutations.of(rng, entry.plan, moments, other.plan)
-            plans.append(replace(self._asked.of(plan), index=self.round * self._size + place, seed=self._seed))
+            one = self._drawn(rng, finish=place % 3 == 1)
+            plan = replace(one.plan, index=self.round * self._size + place, seed=self._seed)
+            drawn.append(one._replace(plan=plan))
         self.round += 1
-        return plans
+        return drawn
 
-    def _take_in(self, plans: list[Plan], trials: list[Trial]) -> Progress:
+    def _drawn(self, rng: Random, *, finish: bool) -> _Drawn:
+        """The next plan; a third of a round may go on from near misses."""
+        if finish and (taken := self.finishing.take(lambda profile: self.arms[profile].kinds)) is not None:
+            plan, of = taken
+            return _Drawn(plan, made_of=f"{of.near.name} of try {of.number}")
+        if not len(self.corpus) or rng.random() < _YOUNG:
+            arm = self.arms.draw(rng)
+            return _Drawn(self._asked.of(arm.young(rng)), young=True)
+        entry, moments = self.corpus.take(rng)
+        other, _ = self.corpus.take(rng)
+        mutations = self.arms[entry.plan.profile].mutations
+        return _Drawn(self._asked.of(mutations.of(rng, entry.plan, moments, other.plan)))
+
+    def _take_in(self, drawn: list[_Drawn], trials: list[Trial]) -> Progress:
         new: list[str] = []
-        found = []
-        for plan, trial in zip(plans, trials, strict=True):
+        caught = []
+        for (plan, made_of, young), trial in zip(drawn, trials, strict=True):
             new += self.corpus.add(plan, trial)
+            if young:
+                self.arms.learn(plan.profile, self.corpus.rarity(trial), trial.events)
             if trial.caught is not None:
-                found.append(Found(self.corpus.tries, plan, trial))
-        return Progress(self.corpus.tries, len(self.corpus), len(self.corpus.seen), tuple(new), tuple(found))
+                caught.append(Found(self.corpus.tries, plan, trial, made_of))
+            self.finishing.vanished.update(trial.vanished)
+            if trial.caught is None and not made_of:
+                for near in trial.near:
+                    self.finishing.see(plan, near, self.corpus.tries)
+        found, known = (tuple(one for one in caught if bool(one.trial.known) is is_known) for is_known in (False, True))
+        return Progress(self.corpus.tries, len(self.corpus), len(self.corpus.seen), tuple(new), found, known)
+
+
+class _Drawn(NamedTuple):
+    plan: Plan
+    made_of: str = ""
+    young: bool = False

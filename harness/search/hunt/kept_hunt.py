@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidemark.harness.runs.kept_results import KeptResults
 from tidemark.harness.search.hunt.corpus import Corpus, Entry
 from tidemark.harness.search.hunt.hunt import Found, Hunt
+from tidemark.harness.search.hunt.known import Known
 from tidemark.nemesis import Plan, PlanError
 
 STATE = "hunt"
@@ -23,7 +25,10 @@ class HuntDiffersError(ValueError):
 
 
 class Catch(NamedTuple):
-    """A kept plan: the anomaly and its cause, its faults, which try it was, its sentence, its file's name without the suffix."""
+    """A kept plan: the anomaly and its cause, its faults, which try it was, its sentence, its file's name without the suffix.
+
+    `made_of`: the near miss that it was made of, if it was.
+    """
 
     name: str
     cause: str
@@ -31,6 +36,7 @@ class Catch(NamedTuple):
     number: int
     message: str
     file: str
+    made_of: str = ""
 
 
 class KeptHunt:
@@ -46,6 +52,8 @@ class KeptHunt:
         self.catches: list[Catch] = []
         self.caught: Counter[tuple[str, str]] = Counter()
         """Anomaly and cause → how many tries caught it, kept or not."""
+        self.known: dict[str, tuple[Catch, int]] = {}
+        """What was known before it was caught, by how it is called → the smallest plan that shows it, and how many tries did."""
         self._settings = settings
 
     def forget(self) -> None:
@@ -73,7 +81,12 @@ class KeptHunt:
             )
         try:
             hunt.corpus, hunt.round = _corpus(state["corpus"]), int(state["round"])
+            hunt.arms.restore(state["arms"])
+            hunt.finishing.restore(state["finishing"])
             self.catches = [Catch(**one) for one in state["catches"]]
+            # What it found itself is in the corpus by now: it goes on with what it knew when it began.
+            hunt.attempt = replace(hunt.attempt, known=state["knew"] and Known.from_json(state["knew"]))
+            self.known = {one["cause"]: (Catch(**one), times) for one, times in state["known"]}
             self.caught = Counter({(name, cause): times for name, cause, times in state["caught"]})
         except (KeyError, TypeError, ValueError, IndexError, PlanError):
             raise HuntDiffersError(f"{self.results.path(STATE)} is damaged: begin anew with --fresh") from None
@@ -82,7 +95,7 @@ class KeptHunt:
     def take(self, found: Found) -> Catch | None:
         """Keep a plan, if it is among the smallest that caught this anomaly for this cause."""
         assert found.trial.caught is not None  # noqa: S101 (that is what found means)
-        name, message, cause = found.trial.caught
+        name, _, cause = found.trial.caught
         self.caught[name, cause] += 1
         faults = len(found.plan.faults)
         same = [one for one in self.catches if (one.name, one.cause) == (name, cause)]
@@ -92,10 +105,26 @@ class KeptHunt:
                 return None
             self.catches.remove(largest)
             self.results.path(largest.file).unlink(missing_ok=True)
-        catch = Catch(name, cause, faults, found.number, message, f"{CAUGHT}/{name}-{found.number}")
-        self.results.write(catch.file, found.plan.to_json())
+        catch = self._written(found, cause)
         self.catches.append(catch)
         return catch
+
+    def _written(self, found: Found, cause: str) -> Catch:
+        assert found.trial.caught is not None  # noqa: S101 (that is what found means)
+        name, message, _ = found.trial.caught
+        file = f"{CAUGHT}/{name}-{found.number}"
+        self.results.write(file, found.plan.to_json())
+        return Catch(name, cause, len(found.plan.faults), found.number, message, file, found.made_of)
+
+    def count_known(self, found: Found) -> None:
+        """Count what was known before, and keep the smallest plan that shows it."""
+        called = found.trial.known
+        kept, times = self.known.get(called, (None, 0))
+        if kept is None or len(found.plan.faults) < kept.faults:
+            if kept is not None:
+                self.results.path(kept.file).unlink(missing_ok=True)
+            kept = self._written(found, called)
+        self.known[called] = kept, times + 1
 
     def save(self, hunt: Hunt) -> None:
         """Write all that is needed to go on."""
@@ -104,7 +133,11 @@ class KeptHunt:
             "round": hunt.round,
             "caught": [[name, cause, times] for (name, cause), times in self.caught.items()],
             "catches": [one._asdict() for one in self.catches],
+            "knew": None if hunt.attempt.known is None else hunt.attempt.known.to_json(),
+            "known": [[one._asdict(), times] for one, times in self.known.values()],
             "corpus": _plain(hunt.corpus),
+            "arms": hunt.arms.to_json(),
+            "finishing": hunt.finishing.to_json(),
         }
         self.results.write(STATE, state)
 
@@ -115,6 +148,7 @@ def _plain(corpus: Corpus) -> dict[str, Any]:
     return {
         "tries": corpus.tries,
         "seen": dict(corpus.seen),
+        "struck": dict(corpus.struck),
         "entries": [{"plan": entry.plan.to_json(), "reached": entry.reached} for entry in entries],
         "best": {name: [places[id(entry)] for entry in kept] for name, kept in corpus.best.items()},
     }
@@ -125,5 +159,6 @@ def _corpus(data: dict[str, Any]) -> Corpus:
     entries = [Entry(Plan.from_json(one["plan"]), one["reached"]) for one in data["entries"]]
     corpus.tries = data["tries"]
     corpus.seen = Counter(data["seen"])
+    corpus.struck = Counter(data["struck"])
     corpus.best = {name: [entries[place] for place in kept] for name, kept in data["best"].items()}
     return corpus

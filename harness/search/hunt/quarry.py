@@ -21,3 +21,10 @@ class Quarry:
             return chosen(verdict)
         names = {one.name for one in verdict.anomalies if one.verdict in (VIOLATION, NEAR_MISS)}
         return next((chosen(verdict, name) for name in self.names if name in names), None)
+
+    def all_in(self, verdict: Verdict) -> list[Anomaly]:
+        """Every one of them."""
+        wanted = (VIOLATION, NEAR_MISS) if self.names else (VIOLATION,)
+        return [
+            one for one in verdict.anomalies if one.verdict in wanted and (not self.names or one.name in self.names)
+        ]

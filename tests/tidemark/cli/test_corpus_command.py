@@ -51,7 +51,18 @@ def rewritten(path, **changes):
 
 
 def test_what_is_hunted_and_shrunk_is_kept_and_played_again(cli):
-    ask = ("hunt", "--variant", "kafka-0.10", "--for", "lost-committed-write", "--until-found", "--jobs", "1")
+    ask = (
+        "hunt",
+        "--variant",
+        "kafka-0.10",
+        "--for",
+        "lost-committed-write",
+        "--until-found",
+        "--jobs",
+        "1",
+        "--profile",
+        "intact",
+    )
     code, said, _ = cli(*ask)
     assert code == 1
     (file,) = kept()

@@ -37,7 +37,18 @@ def test_it_catches_and_says_how_to_see_it_again(cli, tmp_path):
 
 
 def test_it_goes_on_and_its_json_says_what_was_exercised(cli, tmp_path):
-    ask = ("hunt", "--variant", "kafka-2.7", "--jobs", "1", "--out", str(tmp_path / "h"), "--json")
+    ask = (
+        "hunt",
+        "--variant",
+        "kafka-2.7",
+        "--profile",
+        "intact",
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path / "h"),
+        "--json",
+    )
     code, said, _ = cli(*ask, "--tries", "32")
     assert (code, json.loads(said)["tries"]) == (0, 32)
 
@@ -47,6 +58,8 @@ def test_it_goes_on_and_its_json_says_what_was_exercised(cli, tmp_path):
     assert (code, told["tries"], told["caught"], told["catches"]) == (0, 64, 0, [])
     assert told["exercised"]["leader-stopped"] > 0
     assert told["exercised"]["elected-from-outside"] == 0
+    assert "elected-from-outside" not in told["never_reached"]["marks"], "no fault of the profile could bring it about"
+    assert told["profiles"].keys() == {"intact"}
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_a_damaged_one_is_refused(tmp_path, text):
 
 def test_the_smallest_plans_are_kept(tmp_path):
     kept = KeptHunt(tmp_path, SETTINGS)
-    plan = hunt()._draw()[0]
+    plan = hunt()._draw()[0].plan
     for number in range(1, 9):
         caught = Caught("divergence", "they differ", "it kept a record" if number % 2 else "it lost one")
         kept.take(Found(number, plan, Trial({}, caught, "invalid", "d")))

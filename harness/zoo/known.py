@@ -1,0 +1,49 @@
+"""What is known of a variant before anybody hunts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from tidemark.harness.search.corpus import KeptPlan
+from tidemark.harness.search.hunt.known import Known, Repair
+from tidemark.harness.zoo.repairs import repairs
+from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.families import parse_variant
+
+_BESIDE_THE_ZOO = {
+    "obey-last-order": "reassignment-replaced: an order to reassign that takes another's place is not obeyed",
+    "failover-sees-bounces": "a broker that stops and starts while there is no controller is taken for one that was there",
+}
+"""What repairs the findings that no entry of the zoo has."""
+
+
+def known_of(name: str, kept: Iterable[KeptPlan] = (), hunted: Callable[[str], bool] = lambda _: False) -> Known:
+    """What is known of a variant: the bugs of the zoo that it has by design, and what kept plans show in it.
+
+    Bugs that were put back by a modifier are what is hunted: somebody asked for them. So is whatever ``hunted`` says of a repaired
+    variant's name.
+    """
+    variant = parse_variant(name)
+    found = dict(_of_the_zoo(name, variant)) if isinstance(variant, Variant) else {}
+    causes = {}
+    for one in kept:
+        if one.variant != name or one.cause is None:
+            continue
+        if one.repaired is None:
+            causes[one.cause.name, "; ".join(one.cause.facts)] = f"kept as {one.name}"
+        elif one.repaired not in found:
+            found[one.repaired] = f"kept as {one.name}"
+    found = {repaired: title for repaired, title in found.items() if not hunted(repaired)}
+    words = [repaired.removeprefix(f"{name}+") for repaired in found if repaired.startswith(f"{name}+")]
+    return Known(
+        tuple(Repair(*one) for one in found.items()), "+".join([name, *words]) if words else "", tuple(causes.items())
+    )
+
+
+def _of_the_zoo(name: str, variant: Variant) -> Iterator[tuple[str, str]]:
+    for entry, repaired in repairs(name, variant):
+        if repaired.startswith(f"{name}+"):
+            yield repaired, f"{entry.key}: {entry.title}"
+    for word, title in _BESIDE_THE_ZOO.items():
+        if word not in name.split("+"):
+            yield f"{name}+{word}", title
