@@ -14,7 +14,8 @@ Facts of
     newer epoch; whether one of the two had lost records in a recovery;
   `broker-stopped`: what it said, and how the leader came to have less;
   `stuck`: each sentence that explains it is a cause of its own, and has the facts of what it tells of;
-  any other: the anomaly's own sentence.
+  any other: the anomaly's own sentence;
+and of each the origins that its partition had seen by then (:mod:`tidemark.harness.search.shrink.origin`).
 
 Numbers, names of brokers and times become `N`. Sentences are those of the checkers and of the trace (docs/history.md).
 """
@@ -36,6 +37,8 @@ from tidemark.checkers.history.trace_events import (
     Follow,
     Isr,
     Lead,
+    LogStart,
+    OutOfOrder,
     Recovered,
     Stop,
     TraceEvent,
@@ -49,6 +52,7 @@ from tidemark.checkers.replicas.replay import replay
 from tidemark.checkers.replicas.replayed_replica import HOLE, ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
 from tidemark.checkers.verdict.alike import without_numbers
+from tidemark.harness.search.shrink.origin import origins_of
 
 FOLLOWS_FROM_LOSS = frozenset(
     {
@@ -57,6 +61,9 @@ FOLLOWS_FROM_LOSS = frozenset(
     }
 )  # fmt: skip
 """What may be a loss seen from another side."""
+
+REMOVED_LEADER = ", and that led again by a late word after its replica had been removed"
+AT_LOG_START = "its log ends where its leader's begins"
 
 _Say = Callable[[str], str]
 """How a sentence of the run is told: without its numbers, or as it is."""
@@ -88,7 +95,15 @@ def causes_of(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[Cau
     """The causes of an anomaly, the one to go by first: mostly one, of `stuck` one for each sentence that explains it."""
     told = [facts for facts in _facts(anomaly, verdict, history.trace) if facts]
     told = told or [(without_numbers(anomaly.message),)]
-    return tuple(dict.fromkeys(Cause(anomaly.name, anomaly.verdict, anomaly.clause, tuple(facts)) for facts in told))
+    until = max(anomaly.time, anomaly.evidence.get("commit_time") or 0)
+    began = dict.fromkeys(
+        one.sentence
+        for one in origins_of(history, verdict)
+        if one.time <= until and anomaly.partition in (one.partition, "")
+    )
+    return tuple(
+        dict.fromkeys(Cause(anomaly.name, anomaly.verdict, anomaly.clause, (*facts, *began)) for facts in told)
+    )
 
 
 def facts_with_numbers(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[str, ...]:
@@ -121,7 +136,7 @@ def _facts(
             elif stop is not None:
                 yield _of_giving_up(stop, trace, say)
             else:
-                yield (say(sentence),)
+                yield say(sentence), *_of_refusal(sentence, anomaly.partition, trace)
     elif anomaly.name == BROKER_STOPPED and trace:
         yield _of_giving_up(anomaly, trace, say)
 
@@ -146,7 +161,8 @@ def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tuple[str
     committed = evidence["commit_time"] if evidence["committed_by"] is not None else None
     if committed is not None:
         if _newest_epoch(loss.partition, committed, trace) > evidence["commit_epoch"]:
-            facts.append("it was committed by a leader that had been deposed")
+            back = _came_back(evidence["committed_by"], loss.partition, committed, trace)
+            facts.append(f"it was committed by a leader that had been deposed{REMOVED_LEADER if back else ''}")
         if _lacked_by_isr(loss, committed, trace):
             facts.append("it was committed though a member of the leader's ISR lacked it")
     else:
@@ -203,6 +219,33 @@ def _election(partition: str, epoch: int, trace: Sequence[TraceEvent]) -> str | 
             return "which was elected from outside ISR and ELR"
         life.step(event)
     return None
+
+
+def _came_back(node: int, partition: str, time: int, trace: Sequence[TraceEvent]) -> bool:
+    """Whether a leader began to lead after its replica had been removed, by a word older than the newest epoch of that moment."""
+    own = [
+        one
+        for one in trace
+        if one[NODE] == node and one[PARTITION] == partition and one[KIND] in ("removed", "lead", "follow")
+    ]
+    before = [one for one in own if one[TIME] <= time]
+    if len(before) < 2 or before[-1][KIND] != "lead" or before[-2][KIND] != "removed":
+        return False
+    return Lead(before[-1]).leader_epoch < _newest_epoch(partition, before[-1][TIME], trace)
+
+
+def _of_refusal(sentence: str, partition: str, trace: Sequence[TraceEvent]) -> Iterator[str]:
+    """Where in its leader's log a follower stands that refuses a batch, if that is what a sentence of `stuck` tells."""
+    refused = [one for one in OutOfOrder.among(trace, partition) if f"Broker {one.node} refuses" in sentence]
+    if refused:
+        node, leo, time = refused[0].node, refused[0].leo, refused[0].time
+        leader = next(
+            (one.leader for one in Follow.among(reversed(trace), partition) if one.node == node and one.time <= time),
+            -1,
+        )
+        starts = [one.start for one in LogStart.among(trace, partition) if one.node == leader and one.time <= time]
+        if starts and starts[-1] == leo:
+            yield AT_LOG_START
 
 
 def _lacked_by_isr(loss: Anomaly, committed: int, trace: Sequence[TraceEvent]) -> bool:

@@ -1,0 +1,75 @@
+"""All findings whose anomalies can be told by their cause; docs/findings tells the stories.
+
+Not here: what needs a broker to be seen (a pending ISR change that nobody answers), and what is a bug that a variant's name says
+(KAFKA-14704).
+"""
+
+from __future__ import annotations
+
+from tidemark.harness.search.findings.finding import Finding
+from tidemark.harness.search.shrink.cause import AT_LOG_START, REMOVED_LEADER, Cause
+from tidemark.harness.search.shrink.origin import FORGOTTEN_LOG_START, MISSED_REIGN, REPLACED_ORDER
+from tidemark.nodes.core.variant import Variant
+
+FINDINGS: tuple[Finding, ...] = (
+    Finding(
+        "the missed reign",
+        "docs/findings/missed-reign.md",
+        "a leader that missed a reign commits a record that a member of its ISR has cut off meanwhile",
+        MISSED_REIGN,
+        lambda variant: isinstance(variant, Variant) and not variant.forget_log_ends,
+        "forget-log-ends",
+    ),
+    Finding(
+        "the forgotten log start",
+        "docs/findings/forgotten-log-start.md",
+        "a crash takes a log start back, and not the epochs that went with it",
+        FORGOTTEN_LOG_START,
+        lambda variant: isinstance(variant, Variant) and not variant.rebuild_epochs,
+        "rebuild-epochs",
+    ),
+    Finding(
+        "a cut at a log start",
+        "docs/findings/cut-at-a-log-start.md",
+        "a follower that cuts its log to its leader's log start, inside a batch, never follows again",
+        AT_LOG_START,
+        lambda variant: isinstance(variant, Variant) and not variant.begin_anew,
+        "begin-anew",
+    ),
+    Finding(
+        "a reassignment that is replaced",
+        "docs/findings/reassignment-replaced.md",
+        "an order that takes the place of a pending reassignment is accepted and disobeyed, or never ends",
+        REPLACED_ORDER,
+        lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.obeys_last_order,
+        "obey-last-order",
+    ),
+    Finding(
+        "leadership after removal",
+        "docs/findings/late-leadership-after-removal.md",
+        "with ZooKeeper, a late copy of an old request makes a broker lead a partition that was taken from it",
+        REMOVED_LEADER,
+        lambda variant: isinstance(variant, Variant) and not variant.metadata_log,
+    ),
+    Finding(
+        "a hole behind a cut",
+        "docs/findings/hole-behind-a-cut.md",
+        "a cut inside a batch removes the whole batch, and the log goes on behind it",
+        "a cut fell inside a batch, and the whole batch went",
+        lambda variant: isinstance(variant, Variant) and variant.truncation == "kip101",
+        names=("broken-log",),
+    ),
+)
+"""The more particular first."""
+
+
+def known(variant: str, cause: Cause) -> Finding | None:
+    """The finding that an anomaly of this cause is, under this variant; None if it is none that is known.
+
+    >>> cause = Cause("lost-write", "violation", None, ("the later leader never had the record", MISSED_REIGN))
+    >>> known("kafka-4.0", cause).page
+    'docs/findings/missed-reign.md'
+    >>> known("kafka-4.0+forget-log-ends", cause), known("raft", cause)
+    (None, None)
+    """
+    return next((one for one in FINDINGS if one.explains(variant, cause)), None)

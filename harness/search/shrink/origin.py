@@ -1,0 +1,132 @@
+"""What a run's anomalies may have begun with: moments of the trace at which a replica goes wrong for a reason that has a name.
+
+From there on its partition may lose records, differ or be stuck in many ways, and sentences about these say nothing of the
+reason. So a cause has, besides, the origins that its partition has seen (:mod:`tidemark.harness.search.shrink.cause`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from tidemark.checkers import Anomaly, History, Verdict
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Elect, Isr, Lead, Reassign, TraceEvent
+from tidemark.checkers.replicas.broken_log import LOG_START_FORGOTTEN
+from tidemark.checkers.replicas.reassignment import NAME as REASSIGNMENT
+from tidemark.checkers.replicas.replay import replay
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.trace_checker import TraceChecker
+
+MISSED_REIGN = "a leader that had missed the reign of another had committed what a member of its ISR lacked"
+FORGOTTEN_LOG_START = "a recovery had brought records back, and not their epochs"
+REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
+
+
+class Origin(NamedTuple):
+    """One of them: when, in which partition, and a sentence."""
+
+    time: int
+    partition: str
+    sentence: str
+
+
+def origins_of(history: History, verdict: Verdict) -> tuple[Origin, ...]:
+    """Those of a run, in the order in which they came, each sentence once for a partition."""
+    return _found_in(_Run(history, verdict))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """Equal if it is the very same: every anomaly of a run asks, one after the other."""
+
+    history: History
+    verdict: Verdict
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Run) and other.history is self.history and other.verdict is self.verdict
+
+    def __hash__(self) -> int:
+        return hash((id(self.history), id(self.verdict)))
+
+
+@lru_cache(maxsize=1)
+def _found_in(run: _Run) -> tuple[Origin, ...]:
+    history, verdict = run.history, run.verdict
+    found = [
+        Origin(one.time, one.partition, FORGOTTEN_LOG_START)
+        for one in verdict.anomalies
+        if one.clause == LOG_START_FORGOTTEN
+    ]
+    found += [
+        Origin(one.time, one.partition, REPLACED_ORDER)
+        for one in verdict.named(REASSIGNMENT)
+        if _took_a_place(one, history.trace)
+    ]
+    missed = frozenset(_missed_reigns(history.trace))
+    if missed:
+        watcher = _Commits(missed)
+        replay(history.trace, (watcher,))
+        found += watcher.found
+    first = {(one.partition, one.sentence): one for one in sorted(found, reverse=True)}
+    return tuple(sorted(first.values()))
+
+
+def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:
+    """Whether a reassignment was under way when the order came that was disobeyed."""
+    before = list(Reassign.among(trace[: disobeyed.evidence["trace_index"]], disobeyed.partition))
+    return bool(before and (before[-1].adding or before[-1].removing))
+
+
+def _missed_reigns(trace: Sequence[TraceEvent]) -> Iterator[tuple[int, str, int]]:
+    """Node, partition and leader epoch of every reign that a broker began as leader in its own eyes, after that of another."""
+    elected: dict[str, list[tuple[int, int]]] = {}
+    leads: dict[tuple[int, str], int] = {}
+    for event in trace:
+        kind, place = event[KIND], (event[NODE], event[PARTITION])
+        if kind == "elect":
+            elect = Elect(event)
+            elected.setdefault(elect.partition, []).append((elect.leader_epoch, elect.leader))
+        elif kind == "lead":
+            epoch, before = Lead(event).leader_epoch, leads.get(place)
+            leads[place] = epoch
+            between = [] if before is None else [one for e, one in elected.get(place[1], ()) if before < e < epoch]
+            if any(one not in (place[0], -1) for one in between):
+                yield *place, epoch
+        elif kind in ("follow", "removed"):
+            leads.pop(place, None)
+        elif kind == "stop":
+            for one in [one for one in leads if one[0] == event[NODE]]:
+                del leads[one]
+
+
+class _Commits(TraceChecker):
+    """Sees who in an ISR lacks what a leader of such a reign commits."""
+
+    def __init__(self, missed: frozenset[tuple[int, str, int]]) -> None:
+        self.found: list[Origin] = []
+        self._missed = missed
+        self._isr: dict[ReplayedReplica, Sequence[int]] = {}
+
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
+        """Remember where the replicas are found."""
+        self._replicas = replicas
+
+    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
+        """The ISR it begins with."""
+        self._isr[replica] = event.isr
+
+    def on_own_isr(self, index: int, event: Isr, replica: ReplayedReplica) -> None:
+        """Its ISR changed."""
+        self._isr[replica] = event.isr
+
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+        """It commits."""
+        place = replica.node, replica.partition, replica.epoch
+        if place not in self._missed or not previous < replica.hw <= len(replica.records):
+            return
+        last = replica.records[replica.hw - 1]
+        others = (self._replicas.at(node, replica.partition) for node in self._isr.get(replica, ()))
+        if any(not one.has(replica.hw - 1, last) for one in others):
+            self.found.append(Origin(event[0], replica.partition, MISSED_REIGN))

@@ -1,0 +1,63 @@
+"""Anomalies that are known to be a finding, by their cause."""
+
+from pathlib import Path
+
+import pytest
+
+from tidemark.harness.search.corpus.kept_plan import read_kept
+from tidemark.harness.search.findings import FINDINGS, known
+from tidemark.harness.search.shrink.cause import Cause, causes_of
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+
+ROOT = Path(__file__).parents[4]
+KEPT = ROOT / "results/published/corpus"
+WITH_PAGE = {
+    "kafka-2.7-lost-committed-write": "late-leadership-after-removal",
+    "kafka-4.0+no-whole-target-reassignment": "reassignment-replaced",
+    "kafka-4.0-lost-committed-write": "missed-reign",
+    "kafka-4.0-reassignment": "reassignment-replaced",
+    "kafka-4.0-strong-isr": "missed-reign",
+}
+
+
+def pages(variant, plan):
+    """The page of every violation's cause, None among them if one is not known."""
+    run = execute(plan, variant)
+    violations = [one for one in run.verdict.anomalies if one.verdict == "violation"]
+    found = [known(variant, cause) for one in violations for cause in causes_of(one, run.verdict, run.history)]
+    return {None if one is None else Path(one.page).stem for one in found}
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_of_all_kept_plans_those_of_a_finding_are_known_and_no_others(path):
+    kept = read_kept(path)
+    found = known(kept.variant, kept.cause)
+    assert (found and Path(found.page).stem) == WITH_PAGE.get(path.stem.rpartition("-")[0])
+
+
+@pytest.mark.parametrize(
+    ("seed", "index", "expected"),
+    [(1, 292, {"cut-at-a-log-start"}), (7, 84, {"cut-at-a-log-start", "forgotten-log-start"})],
+)
+def test_what_random_plans_show_of_findings_is_known(seed, index, expected):
+    assert pages("kafka-4.0", generate_plan(seed, index, "retention", ClusterSpec())) <= expected
+
+
+def test_where_the_repair_is_in_nothing_is_known():
+    kept = read_kept(next(KEPT.glob("kafka-4.0-lost-committed-write-*.json")))
+    assert known(kept.variant, kept.cause).repair == "forget-log-ends"
+    assert known(f"{kept.variant}+forget-log-ends", kept.cause) is None
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda one: one.title)
+def test_every_finding_has_its_page_and_its_repair_is_a_variant(finding):
+    assert (ROOT / finding.page).exists()
+    if finding.repair:
+        assert known(f"kafka-4.0+{finding.repair}", _cause(finding)) is not finding
+        assert known("kafka-4.0", _cause(finding)) is finding
+
+
+def _cause(finding):
+    return Cause("stuck", "violation", None, (finding.decisive,))
