@@ -62,7 +62,8 @@ class FaultTarget(Protocol):
 
     def stop(self, broker: int, how: str) -> None:
         """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. Whatever would start it
-        again by itself (a shutdown that ends, room on its disk) does so no more.
+        again by itself (a shutdown that ends, room on its disk) does so no more. Without a process a machine can still lose its
+        ``power``; the others then do nothing.
         """
 
     def start(self, broker: int) -> None:
@@ -246,7 +247,7 @@ class Injector:
         detail["nodes"] = list(nodes)
         for broker in nodes:
             holds.take(DOWN, broker, by=index)
-            if stop.takes_back and world.running(broker):
+            if stop.takes_back:
                 world.take_back(broker, fault.amount, TAKEN_BACK[fault.pick % 3])
             world.stop(broker, stop.how)
 

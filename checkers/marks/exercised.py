@@ -336,7 +336,8 @@ class _Run:
         if how != "clean":
             self.unclean.add(event[NODE])
         for partition, replica in self._on(event[NODE]):
-            self.mark("leader-stopped" if replica.leading else "follower-stopped")
+            if replica.up:  # else its power goes, and it was gone before
+                self.mark("leader-stopped" if replica.leading else "follower-stopped")
             replica.leading = replica.up = replica.cut_behind = False
             if not any(seen.up for seen in partition.replicas.values()):
                 self.mark("all-stopped")
