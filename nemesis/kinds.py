@@ -75,6 +75,7 @@ _DELETED = Amount(
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
+METADATA = "metadata"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -133,7 +134,7 @@ _TABLE: tuple[Kind, ...] = (
          Part.PROCESS, Stop("power", of_all=True), DESTRUCTIVE, gentler="power", holds_back=ALL, by_chance=True),
     Kind("power-metadata", Sentence("power loss of the target whose file system had not committed the metadata ",
          LATELY, ": truncations and checkpoint files are taken back", _TAKEN_BACK),
-         Part.PROCESS, Stop("power", takes_back=True), amount=Amount(Unit.TIME, hunted=between(5 * MS, 3_000 * MS)),
+         Part.PROCESS, Stop("power", takes_back=True), METADATA, Amount(Unit.TIME, between(5 * MS, 3_000 * MS)),
          gentler="power", by_chance=True, only_simulated=True),
     Kind("disk", Sentence("the target loses its disk; it starts again empty at the end"),
          Part.PROCESS, Stop("disk"), DESTRUCTIVE, gentler="power"),
