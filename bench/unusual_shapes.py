@@ -8,8 +8,8 @@
 Run `n` is plan `n // len(variants)` under variant `n % len(variants)`. Brokers are 1, 2, 4 or 5, replicas half of them or more, min
 ISR any number of these; ten profiles take turns, with one thing that none of them has: in a third of the plans power losses take
 back what the file system had not committed (`power-metadata`). A violation is told as it comes. It is explained if the same plan
-passes with one bug repaired that the variant has and a page tells of, or with all of them; or if somebody has read it, and a page tells of what no
-switch repairs (`READ_BY_HAND`). Else it is a finding about model, checkers or variant.
+passes with one bug repaired that the variant has and a page tells of, or with all of them; or if somebody has read it, and a page
+tells of what no switch repairs (`READ_BY_HAND`). Else it is a finding about model, checkers or variant.
 """
 
 from __future__ import annotations
