@@ -29,7 +29,7 @@ _SETS: dict[str, tuple[str, ...]] = {
     "reassignments-destructive": ("intact", "destructive", "reassignments"),
     "metadata": ("intact", "destructive", "metadata"),
     "long": ("intact", "long"),
-    "controller-reassignments": ("intact", "controllers", "reassignments"),
+    "controller-reassignments": ("intact", "controllers", "reassignments", "withdrawals"),
 }
 PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and

@@ -95,7 +95,7 @@ class FaultTarget(Protocol):
         """The replicas the partition will have when a reassignment that is under way has ended."""
 
     def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
-        """Ask the controller for a reassignment; it says how that goes on."""
+        """Ask the controller for a reassignment, or, without replicas, to take back the one that is under way."""
 
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
@@ -225,6 +225,8 @@ class Injector:
                 world.delete_records(partition, fault.amount)
             case does.Retain():
                 world.retain(partition, node, fault.amount)
+            case does.TakeBack():
+                world.reassign(partition, ())
             case does.Move(one_more=more):
                 self._move(fault, partition, node, detail, more)
         return None

@@ -111,7 +111,7 @@ def test_what_is_long_follows_from_the_times():
 
 
 def test_in_one_profile_replicas_move_while_controllers_fail(plans):
-    kinds = set(PROFILES["intact"]) | {"reassignment", *CONTROLLER_KINDS}
+    kinds = set(PROFILES["intact"]) | {"reassignment", "reassignment-taken-back", *CONTROLLER_KINDS}
 
     assert set(PROFILES["controller-reassignments"]) == kinds
     assert any(
@@ -232,11 +232,11 @@ def test_faults_come_in_order_and_before_the_end(plans, profile):
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
-def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must_delete(plans, profile):
+def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must_delete_or_move(plans, profile):
     counts = {len(plan.faults) for plan in plans[profile]}
 
     assert min(counts) >= 2
-    assert max(counts) <= 17 + bool(set(DELETIONS) & set(PROFILES[profile]))
+    assert max(counts) <= 17 + bool({*DELETIONS, "reassignment"} & set(PROFILES[profile]))
 
 
 def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometimes(plans):

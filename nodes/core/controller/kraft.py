@@ -175,6 +175,8 @@ class KRaftController(Controller):
 
     def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
         """A broker that has registered once will do, fenced or not (``validateManualPartitionAssignment``)."""
+        if not replicas and not self.settings.unclean_election and set(partition.isr) <= set(partition.adding):
+            return "it cannot be taken back without an unclean election"
         return ""
 
     def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
@@ -183,6 +185,9 @@ class KRaftController(Controller):
         A list that would be empty is not written, and so stays what it was: the order may be disobeyed
         (docs/findings/reassignment-replaced.md).
         """
+        if not replicas:
+            self._take_back(now, partition)
+            return
         before = (partition.replicas, partition.adding, partition.removing)
         adding = tuple(sorted(set(replicas) - set(partition.replicas)))
         removing = tuple(sorted(set(partition.replicas) - set(replicas)))
@@ -195,6 +200,21 @@ class KRaftController(Controller):
             self._trace_replicas(now, partition)
             partition.partition_epoch += 1
             self._broadcast(now, partition)
+
+    def _take_back(self, now: int, partition: PartitionState) -> None:
+        """Who was added goes, and who was to go stays (``PartitionReassignmentRevert``)."""
+        added = set(partition.adding)
+        left = tuple(b for b in partition.isr if b not in added)
+        partition.replicas = tuple(b for b in partition.replicas if b not in added)
+        partition.adding = partition.removing = ()
+        partition.with_isr(left or partition.replicas[:1], self.settings.min_isr, keep_elr=self.variant.elr)
+        self._trace_replicas(now, partition)
+        if not left and self._live(partition.replicas[0]):
+            self._lead(now, partition, partition.replicas[0], "unclean", clean=False)
+        elif added:
+            self._choose(now, partition, "reassigned")
+        else:
+            self._commit(now, partition)
 
     def _isr_at_end(self, partition: PartitionState, isr: tuple[int, ...]) -> tuple[int, ...]:
         """The ISR that a reassignment leaves behind, were ``isr`` committed now; () if it were not complete with it, or if there

@@ -45,7 +45,10 @@ def _differs(variant: RaftVariant) -> Mapping[str, Any]:
         "changes_members": True,
         "marks": VOTING | {"reassigned"},
         "counterparts": {**COUNTERPARTS, "reassignment": MOVES},
-        "not_suffered": {kind: why for kind, why in NOT_SUFFERED.items() if kind != "reassignment"},
+        "not_suffered": {
+            **{kind: why for kind, why in NOT_SUFFERED.items() if kind != "reassignment"},
+            "withdrawal": "who has come goes by another change only",
+        },
         "unheard": {**UNHEARD, "reassign": "members", "removed": "members", "members": "members"},
     }
 
