@@ -189,10 +189,12 @@ class KRaftController(Controller):
             self._take_back(now, partition)
             return
         before = (partition.replicas, partition.adding, partition.removing)
-        adding = tuple(sorted(set(replicas) - set(partition.replicas)))
-        removing = tuple(sorted(set(partition.replicas) - set(replicas)))
-        partition.adding = adding if adding or self.variant.obeys_last_order else partition.adding
-        partition.removing = removing if removing or self.variant.obeys_last_order else partition.removing
+        there, obeys = set(partition.replicas), self.variant.obeys_last_order
+        origin = there - set(partition.adding) if obeys else there
+        adding = tuple(sorted((there | set(replicas)) - origin))
+        removing = tuple(sorted(there - set(replicas)))
+        partition.adding = adding if adding or obeys else partition.adding
+        partition.removing = removing if removing or obeys else partition.removing
         partition.replicas = (*replicas, *removing)
         if isr := self._isr_at_end(partition, partition.isr):
             self._complete(now, partition, isr)
@@ -223,6 +225,8 @@ class KRaftController(Controller):
         if not partition.is_reassigned:
             return ()
         wanted = partition.target() if self.variant.whole_target_in_sync else partition.adding
+        if self.variant.obeys_last_order:
+            wanted = tuple(b for b in wanted if b not in partition.removing)
         left = tuple(b for b in isr if b not in partition.removing)
         return left if set(wanted) <= set(left) else ()
 

@@ -418,6 +418,18 @@ def test_with_kraft_nothing_is_taken_back_that_would_leave_nobody_in_sync(four):
         assert c.state.leader_epoch == epoch + unclean
 
 
+@pytest.mark.parametrize("repaired", [False, True])
+def test_with_kraft_whom_the_replaced_order_had_added_stays_when_the_last_one_is_taken_back(controller, repaired):
+    """The last order counts from the replicas there are (docs/findings/reassignment-replaced.md)."""
+    c = controller("kafka-4.0+obey-last-order" if repaired else "kafka-4.0", brokers=(*FOUR, 5))
+    c.reassign(1, 1, 2, 4)
+    c.reassign(2, 1, 2, 5)
+    c.reassign(3)
+
+    assert set(c.assigned[0]) == ({1, 2, 3} if repaired else set(FOUR))
+    assert c.assigned[1:] == ((), ())
+
+
 def test_before_there_was_kip_455_none_is_taken_back(four):
     c = four("kafka-2.1")
     c.reassign(1, 2, 3, 4)
