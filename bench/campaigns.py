@@ -104,5 +104,6 @@ def _plainly(work: tuple[CampaignSpec, Chunk]) -> float:
     spec, chunk = work
     began = time.process_time()
     for index in range(chunk.first, chunk.stop):
-        exercised(simulate(spec, chunk.variant, index)[1].history.trace)
+        history = simulate(spec, chunk.variant, index)[1].history
+        exercised(history.trace, history.meta)
     return time.process_time() - began

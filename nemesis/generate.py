@@ -11,6 +11,7 @@ from random import Random
 from tidemark.nemesis.fault import Fault, Trigger
 from tidemark.nemesis.kind import Stop, between
 from tidemark.nemesis.kinds import DELETIONS, DESTRUCTIVE, KINDS, REASSIGNMENT, SECOND, kinds_drawn_with
+from tidemark.nemesis.long_lasting import end_of_long, with_some_long
 from tidemark.nemesis.plan import Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
@@ -26,6 +27,9 @@ _SETS: dict[str, tuple[str, ...]] = {
     "retention-destructive": ("intact", "destructive", "deletions", "retention"),
     "reassignments": ("intact", "reassignments"),
     "reassignments-destructive": ("intact", "destructive", "reassignments"),
+    "metadata": ("intact", "destructive", "metadata"),
+    "long": ("intact", "long"),
+    "controller-reassignments": ("intact", "controllers", "reassignments", "withdrawals"),
 }
 PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
@@ -33,7 +37,9 @@ unclean elections as well; *machines*: also what only a real machine has, such a
 befalls a controller that lasts; *controller-links*: intact, and each of a broker's talks with the controller disturbed by itself;
 *deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
 or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and
-*reassignments-destructive*: intact or destructive, and replicas move."""
+*reassignments-destructive*: intact or destructive, and replicas move; *metadata*: destructive, and power losses that take metadata
+back; *long*: intact, and some faults outlast every time-out; *controller-reassignments*: intact, replicas move, controllers fail.
+"""
 
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _AFTER_DELETION = ("log-start", "log-start", "log-start")
@@ -48,6 +54,8 @@ election tells nothing about truncation."""
 _DRAWN_FOR_EVERY_FAULT = ("slow", "lossy", "late-leadership", "fast-failover")
 """Kinds whose amounts are drawn for faults of every kind, so that a seed's plans stay what they are."""
 _LASTS = between(50 * MS, 3 * SECOND)
+_LONG = "long"
+"""No set of kinds: how long some of them last."""
 
 
 def cluster_of_plans(profile: str, cluster: ClusterSpec) -> ClusterSpec:
@@ -88,6 +96,9 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         faults.append(replace(move, after=None))
     if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
         faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
+    if _LONG in _SETS[profile]:
+        faults = with_some_long(rng, faults, cluster.settings)
+        end = max(end, end_of_long(faults, cluster.settings))
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
         producers=rng.choice((2, 3, 4)),

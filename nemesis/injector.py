@@ -62,7 +62,8 @@ class FaultTarget(Protocol):
 
     def stop(self, broker: int, how: str) -> None:
         """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. Whatever would start it
-        again by itself (a shutdown that ends, room on its disk) does so no more.
+        again by itself (a shutdown that ends, room on its disk) does so no more. Without a process a machine can still lose its
+        ``power``; the others then do nothing.
         """
 
     def start(self, broker: int) -> None:
@@ -94,7 +95,7 @@ class FaultTarget(Protocol):
         """The replicas the partition will have when a reassignment that is under way has ended."""
 
     def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
-        """Ask the controller for a reassignment; it says how that goes on."""
+        """Ask the controller for a reassignment, or, without replicas, to take back the one that is under way."""
 
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
@@ -224,6 +225,8 @@ class Injector:
                 world.delete_records(partition, fault.amount)
             case does.Retain():
                 world.retain(partition, node, fault.amount)
+            case does.TakeBack():
+                world.reassign(partition, ())
             case does.Move(one_more=more):
                 self._move(fault, partition, node, detail, more)
         return None
@@ -246,7 +249,7 @@ class Injector:
         detail["nodes"] = list(nodes)
         for broker in nodes:
             holds.take(DOWN, broker, by=index)
-            if stop.takes_back and world.running(broker):
+            if stop.takes_back:
                 world.take_back(broker, fault.amount, TAKEN_BACK[fault.pick % 3])
             world.stop(broker, stop.how)
 

@@ -134,6 +134,12 @@ class Move(Doing):
     one_more: bool = False
 
 
+class TakeBack(Doing):
+    """Ask the controller to take back the reassignment that is under way."""
+
+    at_once = True
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of fault.

@@ -22,6 +22,7 @@ from tidemark.nemesis.kind import (
     Pause,
     Retain,
     Stop,
+    TakeBack,
     Unit,
     between,
     one_of,
@@ -51,6 +52,7 @@ NOBODY, CUT_OFF, DEAF, ALL = "nobody", "cut-off", "deaf", "everyone"
 """Whom a kind holds back, besides its ``node`` (docs/history.md)."""
 A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasting-controller", "isr", "registrations"
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
+WITHDRAWAL = "withdrawal"
 """What kinds need."""
 
 _WAYS = ("", " (both ways)", " (on the way to the controller only)", " (on the way from the controller only)")
@@ -75,6 +77,7 @@ _DELETED = Amount(
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
+METADATA, WITHDRAWN = "metadata", "withdrawals"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -133,7 +136,7 @@ _TABLE: tuple[Kind, ...] = (
          Part.PROCESS, Stop("power", of_all=True), DESTRUCTIVE, gentler="power", holds_back=ALL, by_chance=True),
     Kind("power-metadata", Sentence("power loss of the target whose file system had not committed the metadata ",
          LATELY, ": truncations and checkpoint files are taken back", _TAKEN_BACK),
-         Part.PROCESS, Stop("power", takes_back=True), amount=Amount(Unit.TIME, hunted=between(5 * MS, 3_000 * MS)),
+         Part.PROCESS, Stop("power", takes_back=True), METADATA, Amount(Unit.TIME, between(5 * MS, 3_000 * MS)),
          gentler="power", by_chance=True, only_simulated=True),
     Kind("disk", Sentence("the target loses its disk; it starts again empty at the end"),
          Part.PROCESS, Stop("disk"), DESTRUCTIVE, gentler="power"),
@@ -157,6 +160,8 @@ _TABLE: tuple[Kind, ...] = (
          Part.REPLICAS, Move(), MOVED, needs=(REASSIGNMENT,), holds_back=NOBODY),
     Kind("one-more-replica", Sentence("give the partition one more replica, on a broker that has none"),
          Part.REPLICAS, Move(one_more=True), needs=(REASSIGNMENT,), holds_back=NOBODY),
+    Kind("reassignment-taken-back", Sentence("take back the partition's reassignment that is under way, if there is one"),
+         Part.REPLICAS, TakeBack(), WITHDRAWN, needs=(WITHDRAWAL, REASSIGNMENT), holds_back=NOBODY, by_event=0.5),
     Kind("controller-isolated", Sentence("cut the controller from all brokers"),
          Part.CONTROLLER, OnLinks("cut", of_controller), CONTROLLERS, needs=(A_CONTROLLER,), holds_back=ALL),
     Kind("controller-crash",

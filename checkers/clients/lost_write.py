@@ -175,10 +175,10 @@ def _anomaly(clients: Clients, key: str, lost: LostValue, reads: Ints, judgement
         evidence["final_read"] = lost.read.told()
     else:
         passed = _read_beyond(clients, reads, lost.offset or 0, ack)
-        time = passed.time
-        because = f"{passed.process} read record {passed.value} at offset {passed.offset} at {seconds(time)}"
+        time = max(passed.time, ack.time) if ack else passed.time  # nothing is lost before it is there
+        because = f"{passed.process} read record {passed.value} at offset {passed.offset} at {seconds(passed.time)}"
         evidence["read_beyond"] = {
-            "time": time,
+            "time": passed.time,
             "process": passed.process,
             "offset": passed.offset,
             "value": passed.value,

@@ -114,6 +114,11 @@ class Stored(Event):
     epoch: int
     values: tuple[Any, ...]
 
+class Ensemble(Event):
+    ledger: int
+    first: int
+    bookies: Nodes
+
 class OutOfOrder(Event):
     base_offset: int
     leo: int

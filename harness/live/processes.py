@@ -33,7 +33,7 @@ class NodeState:
         restart_wanted: it is to be started again when it has.
         disk_was_full: a fault filled its disk while it ran. waits_for_room: it gave up because of that.
         away: it was killed, and no later process answers yet.
-        too_early: how many starts in a row have failed because they came too early.
+        ended: how its last process did. too_early: how many starts in a row have failed because they came too early.
     """
 
     incarnation: int = 0
@@ -44,6 +44,7 @@ class NodeState:
     disk_was_full: bool = False
     waits_for_room: bool = False
     away: bool = False
+    ended: str = ""
     too_early: int = 0
 
     def begin(self, *, disk_is_full: bool) -> None:
@@ -53,8 +54,9 @@ class NodeState:
         self.disk_was_full = disk_is_full
         self.stopping = self.restart_wanted = self.paused = self.waits_for_room = False
 
-    def end(self) -> None:
+    def end(self, how: str) -> None:
         """No process."""
+        self.ended = how
         self.running = self.stopping = self.restart_wanted = self.paused = False
 
 
@@ -170,6 +172,8 @@ class Processes:
         state = self._states[node]
         state.restart_wanted = state.waits_for_room = False
         if not state.running:
+            if how == "power" and node != CONTROLLER:
+                self._lose_power_when_down(node)
             return
         if how == "clean":
             if not state.stopping:
@@ -177,7 +181,7 @@ class Processes:
                 self.submit(node, "shut down", self._cluster.nodes[node].terminate)
             return
         life = state.incarnation, state.disk_was_full
-        state.end()
+        state.end(self._cluster.system.container_kill if how == "container" else how)
         state.away = True
         seed = self._noise.getrandbits(63)
         self.submit(node, "stop", lambda: self._stop(node, how, seed, *life))
@@ -198,6 +202,20 @@ class Processes:
             one.lose_power(seed)
         elif how == "disk":
             one.lose_disk(self._partitions_on(node))
+
+    def _lose_power_when_down(self, node: int) -> None:
+        """The page cache goes. It held nothing if the process had stopped cleanly, or disk or power were lost."""
+        state, one = self._states[node], self._cluster.nodes[node]
+        if state.ended in {"clean", "power", "disk"}:
+            return
+        state.ended = "power"
+        seed = self._noise.getrandbits(63)
+
+        def lose() -> None:
+            self._trace(node, "stop", "", "power")
+            one.lose_power(seed)
+
+        self.submit(node, "take the power from", lose)
 
     # Pausing
 
@@ -271,7 +289,7 @@ class Processes:
             raise RunError(f"the controller's process ended: {words or 'it printed nothing'}")
         stopping, restart = state.stopping, state.restart_wanted
         asked = stopping and how == "clean"
-        state.end()
+        state.end(how or "crash")
         if not how:
             self._trace(node, "stop", "", "crash")
         starved = state.disk_was_full and how != "clean" and not again

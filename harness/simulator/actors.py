@@ -81,6 +81,7 @@ class SimNode(Actor):
 
     __slots__ = (
         "disk",
+        "ended",
         "hw_checkpoints",
         "incarnation",
         "machine",
@@ -102,6 +103,8 @@ class SimNode(Actor):
         self.hw_checkpoints = 0
         """How often it wrote its high watermarks."""
         self.incarnation = 0
+        self.ended = ""
+        """How its last process did."""
         self.running = False
         self.stopping = False
         self.restart_wanted = False
@@ -129,7 +132,7 @@ class SimNode(Actor):
         elif isinstance(action, WriteVote):
             disk.votes[action.partition] = (action.generation, action.candidate)
         elif isinstance(action, MarkCleanShutdown):
-            disk.clean_broker_epoch = action.broker_epoch
+            disk.mark_clean(action.broker_epoch, now, synced=action.synced)
         elif isinstance(action, Delete):
             disk.delete(action.partition)
         elif isinstance(action, Halt):

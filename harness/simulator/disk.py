@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from tidemark.nodes.core.recovery import RecoveredPartition
 
+MARK_LOST = 0.5
+"""Share of power losses that take a clean-shutdown mark which may be lost."""
+
 
 @dataclass(slots=True)
 class SimLogFile:
@@ -58,6 +61,8 @@ class SimDisk:
         self.high_watermarks: dict[str, int] = {}
         self.log_starts: dict[str, int] = {}
         self.clean_broker_epoch: int | None = None
+        self._marked_us: int | None = None
+        """When the clean-shutdown mark was written, while a power loss may take it."""
         self.votes: dict[str, tuple[int, int]] = {}
 
     def file(self, partition: str) -> SimLogFile:
@@ -152,6 +157,14 @@ class SimDisk:
             log.synced = max(log.synced, sum(1 for written in log.written_us if written < since))
         self._settle()
 
+    def mark_clean(self, broker_epoch: int, now: int, *, synced: bool) -> None:
+        """Leave the clean-shutdown mark. What came before it is durable, as the logs were just synced. A mark that nobody synced is
+        when the page cache has reached the disk.
+        """
+        self._settle()
+        self.clean_broker_epoch = broker_epoch
+        self._marked_us = None if synced else now
+
     def _settle(self) -> None:
         """What a power loss left is what the disk has: no later one takes back more."""
         self._cuts.clear()
@@ -162,8 +175,12 @@ class SimDisk:
 
     def lose_power(self, now: int, noise: Random) -> None:
         """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch
-        (:mod:`tidemark.nodes.core.power_loss`).
+        (:mod:`tidemark.nodes.core.power_loss`). There is a clean-shutdown mark only where no process runs.
         """
+        if self._marked_us is not None:
+            if now - self._marked_us < WRITEBACK_US and noise.random() < MARK_LOST:
+                self.clean_broker_epoch = None
+            self._marked_us = None
         for log in self.files.values():
             safe = log.synced
             while safe < len(log.batches) and now - log.written_us[safe] >= WRITEBACK_US:
@@ -208,6 +225,6 @@ class SimDisk:
         image = DiskImage(
             partitions, dict(self.high_watermarks), self.clean_broker_epoch, dict(self.log_starts), dict(self.votes)
         )
-        self.clean_broker_epoch = None
+        self.clean_broker_epoch = self._marked_us = None
         self.came_back = {}
         return image

@@ -340,6 +340,8 @@ class Simulation:
     def stop(self, broker: int, how: str) -> None:
         node = self.nodes[broker]
         if not node.running:
+            if how == "power":
+                self._lose_power_when_down(node)
             return
         if broker == CONTROLLER:
             node.running = False
@@ -363,6 +365,17 @@ class Simulation:
                 if name in had or broker in self.state_of(name).replicas:
                     node.disk.file(name)
 
+    def _lose_power_when_down(self, node: SimNode) -> None:
+        """What was not synced may be gone, as if the process had run until now. Of one that stopped cleanly all was, but for the
+        mark; after a disk or the power was lost there is nothing more to lose.
+        """
+        if node.ended in {"power", "container", "disk"}:
+            return
+        if node.ended != "clean":
+            node.ended = "power"
+            self._trace(node.node_id, "stop", "", node.ended)
+        node.disk.lose_power(self.now, self._disk_noise)
+
     def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
         self.nodes[broker].disk.take_back(self.now - back_us, what)
 
@@ -375,6 +388,7 @@ class Simulation:
 
     def _end(self, node: SimNode, how: str) -> None:
         self._trace(node.node_id, "stop", "", "power" if how == "container" else how)
+        node.ended = how
         node.running = node.stopping = node.restart_wanted = False
         node.port.paused = False
         node.port.backlog.clear()

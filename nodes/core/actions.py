@@ -118,9 +118,10 @@ class WriteVote:
 
 @dataclass(slots=True)
 class MarkCleanShutdown:
-    """Write the clean-shutdown mark, with the broker epoch that KIP-966 wants in it."""
+    """Write the clean-shutdown mark, with the broker epoch that KIP-966 wants in it; if ``synced``, durable when it returns."""
 
     broker_epoch: int
+    synced: bool = True
 
 
 @dataclass(slots=True)

@@ -400,7 +400,8 @@ class Broker:
             replica.happens(Event.STOP, now, None)
         self.checkpoint_high_watermarks()
         self._checkpoint_log_starts()
-        self.out.append(MarkCleanShutdown(self.broker_epoch))
+        # Not before 3.7, when LogManager.shutdown made an empty file; CleanShutdownFileHandler.write syncs it.
+        self.out.append(MarkCleanShutdown(self.broker_epoch, synced=self.variant.metadata_log))
         if not self.variant.metadata_log:
             self.out.append(Send(CONTROLLER, Heartbeat(self.node_id, self.broker_epoch, {}, True, True)))
         self.out.append(Halt("clean"))

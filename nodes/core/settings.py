@@ -46,6 +46,13 @@ class Settings:
     max_fetch_batches: int = 50
     """Stands for ``replica.fetch.max.bytes``."""
 
+    @property
+    def longest_wait_us(self) -> int:
+        """Nothing waits longer for anything: a session and a lag end one after the other, and what was lost is asked for again."""
+        return (
+            self.session_us + self.lag_time_us + self.produce_timeout_us + self.request_timeout_us + self.fetch_wait_us
+        )
+
     def refuse_impossible(self) -> None:
         """Refuse what Kafka refuses (KafkaConfig.validateValues), and what no cluster could work with.
 

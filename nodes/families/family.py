@@ -81,7 +81,7 @@ class Family:
         kinds: message → what kind a script calls it (as ``tidemark.nodes.core.messages.KINDS``), where it tells no leadership.
         messages: between its servers; those with an ``api_key`` have it, a key that no version of Kafka uses, on real networks.
         reads_anywhere: whether consumers may read from any server.
-        marks: what its runs can come to of what runs exercise (``tidemark.checkers.marks``); None: all.
+        marks: what its runs can come to of what runs exercise (``tidemark.checkers.marks``); None: all with an ISR.
         changes_members: whether a reassignment changes the members of a group that has no controller.
         differs: a variant → what of all this is otherwise for it, by attribute; None: nothing ever is.
     """

@@ -16,7 +16,7 @@ EPOCHS = "leader-epoch-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
-"""With the broker epoch, as JSON, since Kafka 3.6 (KIP-966)."""
+"""With the broker epoch, as JSON, since Kafka 3.7 (KIP-966)."""
 
 QUORUM_STATE = "quorum-state"
 """In a partition's directory: the newest epoch known, and whom this server voted for in it (KIP-595)."""

@@ -138,10 +138,10 @@ class Operations:
 
         Args:
             partition: such as ``t-0``.
-            replicas: the preferred leader first.
+            replicas: the preferred leader first; none to call off what is under way.
             wait: until it is done; if that takes too long, it is called off.
         """
-        await self._alter(partition, _brokers(replicas))
+        await self._alter(partition, _brokers(replicas) or None)
         if not wait:
             return
         try:

@@ -134,7 +134,7 @@ def _found(task: Task, variant: str, index: int, *, may_keep: bool) -> Rows:
     run = run_row(result.verdict)
     run |= {"faults": len(plan.faults), "digest": result.digest, "plan_digest": plan_digest(plan)}
     run |= {"events": result.events, "virtual_us": result.virtual_us}
-    run["marks"] = list(exercised(result.history.trace))
+    run["marks"] = list(exercised(result.history.trace, result.history.meta))
     rows: Rows = {"runs": [run], "anomalies": anomaly_rows(index, result.verdict)}
     if may_keep and (task.spec.keep == "all" or (task.spec.keep == "violations" and run["violations"] > 0)):
         run |= {"kept": True, "meta": meta_json(result.history)}

@@ -298,7 +298,7 @@ def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]
 
 
 def _marks_of(variant: str) -> Collection[str] | None:
-    """The marks that a variant's runs can come to; None: all, as far as anybody knows."""
+    """The marks that a variant's runs can come to; None: all with an ISR, as far as anybody knows."""
     try:
         return family_of(parse_variant(variant)).marks
     except VariantError:

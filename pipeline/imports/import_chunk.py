@@ -99,7 +99,7 @@ class _Rows:
             found: list[dict[str, Any]] = []
             try:
                 verdict = check(history, contract)
-                run["marks"] = list(exercised(history.trace)) if history.trace else None
+                run["marks"] = list(exercised(history.trace, history.meta)) if history.trace else None
             except ValueError as error:
                 raise UnstorableError(str(error)) from None
             except Exception:  # noqa: BLE001  a checker that stumbles over one history must not cost the others

@@ -3,10 +3,12 @@
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
+from tidemark.checkers.replicas.liveness.bounds import TIMES, Bounds
 from tidemark.nemesis import (
     LASTING_CONTROLLER_ONLY,
     PROFILES,
@@ -16,6 +18,7 @@ from tidemark.nemesis import (
     generate_plan,
 )
 from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, KINDS, MACHINE_KINDS
+from tidemark.nemesis.long_lasting import is_long
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 
@@ -71,12 +74,50 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_ten_profiles():
+def test_there_are_thirteen_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
+        *("metadata", "long", "controller-reassignments"),
     ]
+
+
+def test_only_one_profile_takes_metadata_back():
+    assert [name for name, kinds in PROFILES.items() if set(kinds) & SIMULATED_ONLY] == ["metadata"]
+    assert set(PROFILES["metadata"]) - set(PROFILES["destructive"]) == SIMULATED_ONLY
+
+
+def test_of_long_plans_some_faults_outlast_what_anybody_waits_for_and_the_plan_outlasts_them(plans):
+    settings = Settings()
+    for plan in plans["long"]:
+        long = [fault for fault in plan.faults if is_long(fault, settings)]
+        assert len(long) <= 3
+        assert all(fault.at_us + fault.lasts_us < plan.faults_end_us for fault in long)
+        assert all(fault.lasts_us <= settings.longest_wait_us * 7 // 4 for fault in long)
+    assert sum(any(is_long(fault, settings) for fault in plan.faults) for plan in plans["long"]) > 290
+    assert PROFILES["long"] == PROFILES["intact"]
+    assert not any(is_long(fault, settings) for plan in plans["destructive"] for fault in plan.faults)
+
+
+def test_what_is_long_follows_from_the_times():
+    """No bound of liveness is longer than the longest wait."""
+    settings = Settings(session_us=3 * SECOND, lag_time_us=5 * SECOND)
+    plan = generate_plan(1, 0, "long", ClusterSpec(settings=settings))
+    times = {name: getattr(settings, name) for name in TIMES}
+
+    assert max(astuple(Bounds.of({"times": times}))) <= settings.longest_wait_us
+    assert any(is_long(fault, settings) for fault in plan.faults)
+
+
+def test_in_one_profile_replicas_move_while_controllers_fail(plans):
+    kinds = set(PROFILES["intact"]) | {"reassignment", "reassignment-taken-back", *CONTROLLER_KINDS}
+
+    assert set(PROFILES["controller-reassignments"]) == kinds
+    assert any(
+        {"reassignment", "controller-crash"} <= {fault.kind for fault in plan.faults}
+        for plan in plans["controller-reassignments"]
+    )
 
 
 def test_the_profiles_differ_in_what_destroys_logs_and_in_unclean_elections():
@@ -89,7 +130,9 @@ def test_only_one_profile_needs_machines():
 
 
 def test_only_one_profile_needs_a_controller_that_lasts():
-    assert [name for name, kinds in PROFILES.items() if set(kinds) & LASTING_CONTROLLER_ONLY] == ["controllers"]
+    assert [name for name, kinds in PROFILES.items() if set(kinds) & LASTING_CONTROLLER_ONLY] == [
+        *("controllers", "controller-reassignments")
+    ]
     assert set(PROFILES["controllers"]) - set(PROFILES["intact"]) == set(CONTROLLER_KINDS)
 
 
@@ -120,9 +163,9 @@ def test_a_log_start_that_moved_is_waited_for_in_plans_that_delete(plans):
     assert "log-start" not in waited_for("intact") | waited_for("destructive") | waited_for("machines")
 
 
-def test_two_profiles_move_replicas():
+def test_three_profiles_move_replicas():
     assert [name for name, kinds in PROFILES.items() if "reassignment" in kinds] == [
-        *("reassignments", "reassignments-destructive")
+        *("reassignments", "reassignments-destructive", "controller-reassignments")
     ]
     assert set(PROFILES["reassignments"]) - set(PROFILES["intact"]) == {"reassignment"}
     assert set(PROFILES["reassignments-destructive"]) - set(PROFILES["destructive"]) == {"reassignment"}
@@ -156,7 +199,7 @@ def test_what_befalls_replicas_that_move_is_waited_for_in_plans_that_move_them(p
 
 
 def test_together_the_profiles_have_every_kind():
-    assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS) - SIMULATED_ONLY - {"one-more-replica"}
+    assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS) - {"one-more-replica"}
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
@@ -185,15 +228,15 @@ def test_faults_come_in_order_and_before_the_end(plans, profile):
         assert times == sorted(times)
         assert times[0] >= SECOND // 4
         assert times[-1] < plan.faults_end_us
-        assert 2 * SECOND <= plan.faults_end_us < 6 * SECOND
+        assert 2 * SECOND <= plan.faults_end_us < (6 if profile != "long" else 15) * SECOND
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
-def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must_delete(plans, profile):
+def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must_delete_or_move(plans, profile):
     counts = {len(plan.faults) for plan in plans[profile]}
 
     assert min(counts) >= 2
-    assert max(counts) <= 17 + bool(set(DELETIONS) & set(PROFILES[profile]))
+    assert max(counts) <= 17 + bool({*DELETIONS, "reassignment"} & set(PROFILES[profile]))
 
 
 def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometimes(plans):
@@ -222,7 +265,13 @@ def test_triggers_and_both_partitions_are_used(plans):
 @pytest.mark.parametrize("profile", list(PROFILES))
 def test_a_kind_with_a_measure_has_one(plans, profile):
     measured = {"slow", "lossy", "late-leadership", "fast-failover", "slow-disk", "clock-jump", *DELETIONS}
-    measured |= {"slow-controller", "lossy-controller", "late-isr-changes", "late-heartbeats", "late-registrations"}
+    measured |= {
+        "slow-controller",
+        "lossy-controller",
+        "late-isr-changes",
+        "late-heartbeats",
+        "late-registrations",
+    } | SIMULATED_ONLY
     for plan in plans[profile]:
         for fault in plan.faults:
             assert bool(fault.amount) == (fault.kind in measured)

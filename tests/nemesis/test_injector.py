@@ -258,11 +258,12 @@ def test_a_power_loss_may_take_metadata_back(world, pick, what):
     assert w.said == [("take back", 1, 77, *what), ("stop", 1, "power"), ("start", 1)]
 
 
-def test_of_a_broker_that_is_down_nothing_is_taken_back(world):
-    w, _ = world(Fault("crash", 5, 10), Fault("power-metadata", 7, 2, amount=77))
+def test_of_a_broker_that_is_down_metadata_are_taken_back_as_well(world):
+    """Its file system has not committed them either."""
+    w, _ = world(Fault("crash", 5, 10), Fault("power-metadata", 7, 2, amount=77, pick=1))
     w.until(15)
 
-    assert w.said == [("stop", 1, "crash"), ("start", 1)]
+    assert w.said == [("stop", 1, "crash"), ("take back", 1, 77, "cuts"), ("start", 1)]
 
 
 @pytest.mark.parametrize(("kind", "how"), [("crash-all", "crash"), ("power-all", "power")])

@@ -118,7 +118,7 @@ def run_command(options: RunOptions) -> int:
 
         why = why_of(plan, variant, options.contract, run.history, verdict, again=world.is_simulated)
         render_run(plan.to_json(), run.history, verdict, folder / REPORT, why)
-    marks = exercised(run.history.trace)
+    marks = exercised(run.history.trace, run.history.meta)
     if options.as_json:
         told = {"variant": variant, "folder": str(folder), "digest": run.digest, **verdict.to_json()}
         if options.is_kept:

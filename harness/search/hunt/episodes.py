@@ -10,10 +10,11 @@ from dataclasses import replace
 from random import Random
 
 from tidemark.harness.search.hunt.circumstances import Circumstances
-from tidemark.harness.search.hunt.kinds import Kinds, some_fault
+from tidemark.harness.search.hunt.kinds import Kinds, some_fault, some_time
 from tidemark.harness.search.hunt.scenes import some_scene
 from tidemark.nemesis import Fault, Plan
 from tidemark.nemesis.kind import log_uniform
+from tidemark.nemesis.long_lasting import end_of_long
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
@@ -50,7 +51,7 @@ def _mixture(rng: Random, kinds: Kinds, cluster: ClusterSpec, now: int) -> list[
         early = rng.random() < 0.4
         at = now - int(gap * rng.random()) if early else now + int(1.2 * gap * elections * rng.random())
         lasts = int(gap * (0.5 + 5 * rng.random())) if rng.random() < 0.7 else log_uniform(rng, 30 * MS, 1_200 * MS)
-        faults.append(some_fault(rng, kinds.hindrance(rng), max(at, 100 * MS), cluster, lasts))
+        faults.append(some_fault(rng, kinds.hindrance(rng), max(at, 100 * MS), cluster, some_time(rng, cluster, lasts)))
     for _ in range(elections):
         now += int(gap * (0.3 + 1.4 * rng.random()))
         faults.append(some_fault(rng, rng.choice(kinds.elections), now, cluster, 0))
@@ -64,10 +65,14 @@ def _mixture(rng: Random, kinds: Kinds, cluster: ClusterSpec, now: int) -> list[
 
 
 def with_faults(plan: Plan, faults: list[Fault]) -> Plan:
-    """The plan with these faults, in order of time, and an end soon after the last of them; brokers that it lacks are others."""
-    brokers = plan.cluster.brokers
-    faults = sorted((_at_home(replace(one, at_us=min(one.at_us, LATEST_US)), brokers) for one in faults), key=_time)
+    """The plan with these faults, in order of time, and an end soon after the last of them has struck, or after one that lasts long
+    is over; brokers that it lacks are others.
+    """
+    brokers, settings = plan.cluster.brokers, plan.cluster.settings
+    latest = max(LATEST_US, end_of_long([one for one in faults if one.at_us <= LATEST_US], settings))
+    faults = sorted((_at_home(replace(one, at_us=min(one.at_us, latest)), brokers) for one in faults), key=_time)
     end = max((one.at_us for one in faults), default=BEGIN_US) + AFTER_LAST_US
+    end = max(end, end_of_long(faults, settings))
     return replace(plan, faults=tuple(faults[:MOST_FAULTS]), faults_end_us=end)
 
 

@@ -7,6 +7,7 @@ from random import Random
 from tidemark.nemesis import KINDS, PROFILES, SIMULATED_ONLY, Fault
 from tidemark.nemesis.kind import Part, Stop, log_uniform
 from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS, REASSIGNMENT, kinds_that_need
+from tidemark.nemesis.long_lasting import long_lasting
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
@@ -19,6 +20,8 @@ _STOPS = dict.fromkeys(
 )
 """In the order in which hunts draw."""
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
+_LONG = 0.08
+"""Share of faults that last longer than anybody waits."""
 _TALKS = 0.1
 """Share of hindrances that disturb a broker's talks with the controller, of which there are many kinds."""
 
@@ -69,6 +72,7 @@ def some_fault(
     """A fault of a kind, with whatever it needs."""
     if lasts is None:
         lasts = log_uniform(rng, 100 * MS, 1_600 * MS)
+        lasts = lasts if KINDS[kind].doing.at_once else some_time(rng, cluster, lasts)
     amount = KINDS[kind].draw_amount(rng, hunt=True)
     target = some_target(rng, cluster)
     if KINDS[kind].aimed_at == "follower" and rng.random() < 0.7:
@@ -77,6 +81,11 @@ def some_fault(
         target = role
     partition = rng.randrange(cluster.partitions)
     return Fault(kind, at, lasts, target, rng.randrange(12), partition, amount, clients=rng.random() < 0.1)
+
+
+def some_time(rng: Random, cluster: ClusterSpec, usual: int) -> int:
+    """How long a fault lasts: the usual, or now and then longer than anybody waits."""
+    return long_lasting(rng, cluster.settings) if rng.random() < _LONG else usual
 
 
 def some_target(rng: Random, cluster: ClusterSpec) -> str:

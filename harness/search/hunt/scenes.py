@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
+from tidemark.harness.search.hunt import lasting_scenes as lasting
+from tidemark.harness.search.hunt.cast import cast as _cast
+from tidemark.harness.search.hunt.cast import on as _on
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault
 from tidemark.nemesis import PROFILES, Fault, Trigger
 from tidemark.nemesis.kind import log_uniform
@@ -312,17 +315,23 @@ SCENES: dict[str, Scene] = {
     "moved while others are away": moved_while_others_are_away,
     "deposed, and does not know": deposed_and_does_not_know,
     "two change one group": two_change_one_group,
+    "away for long": lasting.away_for_long,
+    "answered after the session": lasting.answered_after_the_session,
+    "a disk lost while another is away": lasting.disk_lost_while_another_is_away,
+    "no power where nothing runs": lasting.no_power_where_nothing_runs,
+    "moved while the controller fails": lasting.moved_while_the_controller_fails,
 }
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
     "deleted while one is away": {"deletions", "retention", "retention-destructive"},
     "deleted before the power goes": {"retention-destructive"},
-    "moved while others are away": {"reassignments", "reassignments-destructive"},
+    "moved while others are away": {"reassignments", "reassignments-destructive", "controller-reassignments"},
+    "moved while the controller fails": {"controller-reassignments"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {
     "deposed, and does not know": frozenset(PROFILES),
-    "two change one group": frozenset({"reassignments", "reassignments-destructive"}),
+    "two change one group": frozenset({"reassignments", "reassignments-destructive", "controller-reassignments"}),
 }
 """The same of servers that elect their leaders themselves, and of nobody else."""
 _OWN = 0.5
@@ -336,15 +345,3 @@ def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list
     common = [name for name in SCENES if name not in _OF_PROFILES and name not in _OF_VOTERS]
     names = own if own and rng.random() < _OWN else common
     return SCENES[rng.choice(names)](rng, kinds, cluster, at)
-
-
-def _cast(rng: Random, cluster: ClusterSpec) -> tuple[str, str, str]:
-    """Three brokers, different ones as far as there are so many."""
-    ids = list(cluster.broker_ids())
-    rng.shuffle(ids)
-    one, other, third = (f"b{ids[place % len(ids)]}" for place in range(3))
-    return one, other, third
-
-
-def _on(rng: Random, kind: str, at: int, cluster: ClusterSpec, target: str, lasts: int | None = None) -> Fault:
-    return replace(some_fault(rng, kind, at, cluster, lasts), target=target)

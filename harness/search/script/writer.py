@@ -16,6 +16,7 @@ from tidemark.harness.search.script.witness import witness
 from tidemark.harness.search.shrink.cause import Cause, causes_of
 from tidemark.harness.search.shrink.ddmin import ddmin
 from tidemark.nemesis import Plan
+from tidemark.nemesis.kind import TakeBack
 from tidemark.nodes.core.variant import parse_variant
 
 END_US = 1 << 60
@@ -74,6 +75,8 @@ def write_script(
     Raises:
         NoScriptError: no script shows it.
     """
+    if any(isinstance(fault.row.doing, TakeBack) for fault in plan.faults):
+        raise NoScriptError("a script cannot take a reassignment back as the plan does")
     seen = witness(plan, parse_variant(variant), contract)
     verdict = check(seen.history)
     anomaly = next((one for one in verdict.named(cause.name) if cause in causes_of(one, verdict, seen.history)), None)

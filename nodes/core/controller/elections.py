@@ -286,11 +286,12 @@ class Controller(ABC):
             self._reassign(now, self.partitions[m.partition], m.replicas)
 
     def refuses(self, m: Reassign) -> str:
-        """Why a reassignment is refused, as a sentence; empty if it is not."""
+        """Why a reassignment is refused, as a sentence; empty if it is not. To order none takes back what is under way."""
         strange = [b for b in m.replicas if b not in self.sessions]
         if strange:
             return f"there is no broker {strange[0]}"
-        if not m.replicas or len(set(m.replicas)) < len(m.replicas):
+        names_none = not m.replicas and not self.partitions[m.partition].is_reassigned
+        if names_none or len(set(m.replicas)) < len(m.replicas):
             return "a partition has at least one replica, and no broker has two of one partition"
         if not self._opened or self.failed:
             return "there is no controller" if self.failed else "not all brokers have registered yet"

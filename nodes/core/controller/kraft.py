@@ -175,6 +175,8 @@ class KRaftController(Controller):
 
     def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
         """A broker that has registered once will do, fenced or not (``validateManualPartitionAssignment``)."""
+        if not replicas and not self.settings.unclean_election and set(partition.isr) <= set(partition.adding):
+            return "it cannot be taken back without an unclean election"
         return ""
 
     def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
@@ -183,11 +185,16 @@ class KRaftController(Controller):
         A list that would be empty is not written, and so stays what it was: the order may be disobeyed
         (docs/findings/reassignment-replaced.md).
         """
+        if not replicas:
+            self._take_back(now, partition)
+            return
         before = (partition.replicas, partition.adding, partition.removing)
-        adding = tuple(sorted(set(replicas) - set(partition.replicas)))
-        removing = tuple(sorted(set(partition.replicas) - set(replicas)))
-        partition.adding = adding if adding or self.variant.obeys_last_order else partition.adding
-        partition.removing = removing if removing or self.variant.obeys_last_order else partition.removing
+        there, obeys = set(partition.replicas), self.variant.obeys_last_order
+        origin = there - set(partition.adding) if obeys else there
+        adding = tuple(sorted((there | set(replicas)) - origin))
+        removing = tuple(sorted(there - set(replicas)))
+        partition.adding = adding if adding or obeys else partition.adding
+        partition.removing = removing if removing or obeys else partition.removing
         partition.replicas = (*replicas, *removing)
         if isr := self._isr_at_end(partition, partition.isr):
             self._complete(now, partition, isr)
@@ -196,6 +203,21 @@ class KRaftController(Controller):
             partition.partition_epoch += 1
             self._broadcast(now, partition)
 
+    def _take_back(self, now: int, partition: PartitionState) -> None:
+        """Who was added goes, and who was to go stays (``PartitionReassignmentRevert``)."""
+        added = set(partition.adding)
+        left = tuple(b for b in partition.isr if b not in added)
+        partition.replicas = tuple(b for b in partition.replicas if b not in added)
+        partition.adding = partition.removing = ()
+        partition.with_isr(left or partition.replicas[:1], self.settings.min_isr, keep_elr=self.variant.elr)
+        self._trace_replicas(now, partition)
+        if not left and self._live(partition.replicas[0]):
+            self._lead(now, partition, partition.replicas[0], "unclean", clean=False)
+        elif added:
+            self._choose(now, partition, "reassigned")
+        else:
+            self._commit(now, partition)
+
     def _isr_at_end(self, partition: PartitionState, isr: tuple[int, ...]) -> tuple[int, ...]:
         """The ISR that a reassignment leaves behind, were ``isr`` committed now; () if it were not complete with it, or if there
         is none (``PartitionReassignmentReplicas.maybeCompleteReassignment``).
@@ -203,6 +225,8 @@ class KRaftController(Controller):
         if not partition.is_reassigned:
             return ()
         wanted = partition.target() if self.variant.whole_target_in_sync else partition.adding
+        if self.variant.obeys_last_order:
+            wanted = tuple(b for b in wanted if b not in partition.removing)
         left = tuple(b for b in isr if b not in partition.removing)
         return left if set(wanted) <= set(left) else ()
 

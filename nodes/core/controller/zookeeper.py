@@ -234,9 +234,12 @@ class ZooKeeperController(Controller):
         return f"broker {absent[0]} is not there" if absent else ""
 
     def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
-        """It begins with the replicas that there were before any reassignment (``ReplicaAssignment.reassignTo``)."""
+        """It begins with the replicas that there were before any reassignment (``ReplicaAssignment.reassignTo``), and to take one
+        back is to order these (``KafkaController.maybeBuildReassignment``).
+        """
         before = partition.replicas
         origin = tuple(b for b in before if b not in partition.adding)
+        replicas = replicas or origin
         partition.replicas = tuple(dict.fromkeys((*replicas, *origin)))
         partition.adding = tuple(b for b in partition.replicas if b not in origin)
         partition.removing = tuple(b for b in partition.replicas if b not in replicas)

@@ -143,7 +143,8 @@ class Variant:
     )
     obeys_last_order: bool = switch(
         "order of a reassignment that replaces another",
-        "Whom a reassignment adds and removes is written anew when it takes the place of another one.",
+        "Whom a reassignment adds and removes is written anew when it takes the place of another one; whom the other one added is "
+        "added still, and so goes if it is taken back.",
         "A reassignment that takes the place of another one, and adds or removes nobody itself, goes on with whom the other one "
         "added or removed: the order may be disobeyed, or never come to its end (Kafka's changePartitionReassignment).",
         word="obey-last-order",

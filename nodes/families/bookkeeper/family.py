@@ -60,7 +60,7 @@ BOOKKEEPER = Family(
     },
     unheard=UNHEARD,
     tells_leadership=_tells_leadership,
-    marks=MARKS,
+    marks=MARKS | {"ensemble-lacks-confirmed"},
     kinds={
         AddEntry: FROM_LEADER,
         AddResponse: FROM_FOLLOWER,

@@ -120,17 +120,24 @@ class MetadataStore:
             else:
                 self._changed(m.partition)
 
-    def _on_update(self, _now: int, m: Update) -> None:
+    def _on_update(self, now: int, m: Update) -> None:
         partition = self._partitions[m.partition]
         author = (m.source, m.correlation)
         done = author == partition.author
         if not done and m.version == partition.version:
             partition.version += 1
+            self._tell_ensemble(now, m.partition, partition.ledgers, m.ledgers)
             partition.ledgers, partition.author = m.ledgers, author
             done = True
             self._changed(m.partition)
         answer = Updated(CONTROLLER, m.partition, m.correlation, done, partition.version, partition.ledgers)
         self.out.append(Send(m.source, answer))
+
+    def _tell_ensemble(self, now: int, name: str, before: Sequence[Ledger], ledgers: Sequence[Ledger]) -> None:
+        last = ledgers[-1]
+        known = before[-1].fragments if before and before[-1].number == last.number else ()
+        for first, ensemble in ((one.first, one.ensemble) for one in last.fragments if one not in known):
+            self.out.append((now, CONTROLLER, "ensemble", name, last.number, first, ensemble))
 
     def _on_register(self, _now: int, m: RegisterBookie) -> None:
         """A bookie that has been here before has lost what it had of all ledgers so far."""

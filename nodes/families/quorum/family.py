@@ -14,7 +14,7 @@ from tidemark.nodes.families.quorum.messages import (
 from tidemark.nodes.families.quorum.variant import PRESETS, REPAIRED
 from tidemark.nodes.families.voting.family import voting_family
 from tidemark.nodes.families.voting.faults import ASK_HOW_FAR, FROM_FOLLOWER, FROM_LEADER, HOW_FAR
-from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.marks import VOTING
 from tidemark.nodes.families.voting.server import Server
 
 QUORUM = voting_family(
@@ -30,6 +30,6 @@ QUORUM = voting_family(
         ReplicationResponse: FROM_FOLLOWER,
         HighWaterMarkRequest: ASK_HOW_FAR,
     },
-    marks=MARKS | {"cut-to-high-watermark"},
+    marks=VOTING | {"cut-to-high-watermark", "cut-without-conflict"},
     reads_anywhere=True,
 )

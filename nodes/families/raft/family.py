@@ -10,7 +10,7 @@ from tidemark.nodes.families.raft.messages import AppendEntries, AppendResponse
 from tidemark.nodes.families.raft.variant import PRESETS, RaftVariant
 from tidemark.nodes.families.voting.family import voting_family
 from tidemark.nodes.families.voting.faults import COUNTERPARTS, FROM_FOLLOWER, FROM_LEADER, NOT_SUFFERED, UNHEARD
-from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.marks import VOTING
 from tidemark.nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
@@ -43,9 +43,12 @@ def _differs(variant: RaftVariant) -> Mapping[str, Any]:
         return {}
     return {
         "changes_members": True,
-        "marks": MARKS | {"reassigned"},
+        "marks": VOTING | {"reassigned"},
         "counterparts": {**COUNTERPARTS, "reassignment": MOVES},
-        "not_suffered": {kind: why for kind, why in NOT_SUFFERED.items() if kind != "reassignment"},
+        "not_suffered": {
+            **{kind: why for kind, why in NOT_SUFFERED.items() if kind != "reassignment"},
+            "withdrawal": "who has come goes by another change only",
+        },
         "unheard": {**UNHEARD, "reassign": "members", "removed": "members", "members": "members"},
     }
 

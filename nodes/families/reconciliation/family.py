@@ -9,7 +9,7 @@ from tidemark.nodes.families.reconciliation.messages import LatestRequest, Lates
 from tidemark.nodes.families.reconciliation.variant import PRESETS
 from tidemark.nodes.families.voting.family import voting_family
 from tidemark.nodes.families.voting.faults import FROM_FOLLOWER, FROM_LEADER
-from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.marks import VOTING
 from tidemark.nodes.families.voting.messages import VoteRequest
 from tidemark.nodes.families.voting.server import Server
 
@@ -26,6 +26,6 @@ RECONCILIATION = voting_family(
     messages=ReconcilingMember.steps,
     machine=partial(Server, member=ReconcilingMember),
     tells_leadership=_tells_leadership,
-    marks=MARKS | {"rounds-2", "rounds-3"},
+    marks=VOTING | {"rounds-2", "rounds-3"},
     kinds={LatestResponse: FROM_LEADER, LatestRequest: FROM_FOLLOWER},
 )

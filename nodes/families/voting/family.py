@@ -6,7 +6,7 @@ from functools import partial
 
 from tidemark.nodes.families.family import Family
 from tidemark.nodes.families.voting.faults import COUNTERPARTS, NOT_SUFFERED, UNHEARD, tells_leadership
-from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.marks import VOTING
 
 voting_family = partial(
     Family,
@@ -14,6 +14,6 @@ voting_family = partial(
     not_suffered=NOT_SUFFERED,
     unheard=UNHEARD,
     tells_leadership=tells_leadership,
-    marks=MARKS,
+    marks=VOTING,
 )
 """A family without a controller; each may say otherwise of anything here."""

@@ -12,4 +12,5 @@ STOPS = frozenset(
     }
 )  # fmt: skip
 MARKS = ELECTIONS | FOLLOWING | CUTS | STOPS
-"""Those of every family here. A server that leads hears of a newer generation before it leads again, so it never leads on."""
+VOTING = MARKS | {"majority-lacks-committed"}
+"""Those of every family that votes. A server that leads hears of a newer generation before it leads again, so it never leads on."""

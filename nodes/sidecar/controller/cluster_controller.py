@@ -115,7 +115,7 @@ class ClusterController:
 
         Args:
             partition: such as ``t-0``.
-            replicas: the preferred leader first.
+            replicas: the preferred leader first; none to take back what is under way.
             wait: until it is done; else until it is under way.
 
         Raises:
@@ -123,7 +123,9 @@ class ClusterController:
         """
         async with self._one_at_a_time:
             await self._asked(self._operations.reassign(partition, replicas, wait=wait))
-            if wait:
+            if not replicas:
+                await self._until(lambda: not any(map(self._state(partition).get, ("adding", "removing"))))
+            elif wait:
                 await self._until(lambda: tuple(self._state(partition).get("replicas", ())) == tuple(replicas))
             else:
                 await self._until(lambda: self._target(partition) == set(replicas))

@@ -32,6 +32,14 @@ def test_the_read_that_proves_it_comes_after_the_acknowledgement_if_there_is_one
     assert anomaly.evidence["read_beyond"]["process"] == "c2"
 
 
+def test_nothing_is_lost_before_it_is_acknowledged():
+    """Where its offset was read before it was there, and never again: what happened between may be why."""
+    (anomaly,) = lost(polled(1, "c1", K, (5, 9)), sent(2, "p1", K, 7, 0))
+
+    assert anomaly.time == 2
+    assert anomaly.evidence["read_beyond"]["time"] == 1
+
+
 def test_a_write_beyond_everything_that_was_read_is_only_unseen():
     assert lost(sent(1, "p1", K, 7, 0), sent(2, "p1", K, 8, 1), polled(3, "c1", K, (0, 7))) == []
 

@@ -232,11 +232,31 @@ def test_a_crash_is_traced_and_a_start_is_the_next_incarnation(cluster):
 def test_stopping_what_does_not_run_and_starting_what_does_is_nothing(cluster):
     cluster.start(1)
     cluster.stop(2, "crash")
-    cluster.stop(2, "power")
+    cluster.stop(2, "disk")
     settle(cluster)
 
     assert cluster.nodes[1].done == []
     assert cluster.nodes[2].done == ["kill"]
+
+
+def test_a_machine_whose_process_was_killed_can_lose_its_power_once(cluster):
+    for how in ("crash", "power", "power"):
+        cluster.stop(1, how)
+    settle(cluster)
+
+    assert told(cluster) == [(1, "stop", "", "crash"), (1, "stop", "", "power")]
+    assert cluster.nodes[1].done == ["kill", "lose power"]
+
+
+def test_after_a_clean_stop_there_is_nothing_that_was_not_synced(cluster):
+    cluster.stop(1, "clean")
+    settle(cluster)
+    cluster.nodes[1].end_itself("clean")
+    settle(cluster)
+    cluster.stop(1, "power")
+    settle(cluster)
+
+    assert cluster.nodes[1].done == ["terminate"]
 
 
 def test_a_power_loss_draws_its_own_seed(cluster):

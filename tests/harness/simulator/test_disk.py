@@ -44,6 +44,21 @@ def test_what_was_synced_survives_a_power_loss():
         assert lost_power(disk, 1, seed) == [0, 2, 4]
 
 
+def test_a_mark_that_nobody_synced_is_safe_when_it_is_old_and_until_the_power_goes():
+    def marks(synced, *at):
+        found = set()
+        for seed in range(20):
+            disk = SimDisk()
+            disk.mark_clean(5, 0, synced=synced)
+            for time in at:
+                disk.lose_power(time, Random(seed + time))
+            found.add(disk.load().clean_broker_epoch)
+        return found
+
+    assert marks(True, 1, 2) == marks(False) == marks(False, 3 * SECOND) == {5}
+    assert marks(False, 1) == marks(False, 3 * SECOND - 1) == {None, 5}
+
+
 def test_only_what_was_synced_survives_the_loss_of_the_page_cache():
     disk = disk_of(2, at=-9 * SECOND)
     disk.sync(T)

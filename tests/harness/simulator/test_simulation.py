@@ -112,11 +112,50 @@ def test_stopping_the_stopped_and_starting_the_running_does_nothing(simulation):
     w = simulation()
     w.start(2)
     w.stop(2, "crash")
-    w.stop(2, "power")
+    w.stop(2, "disk")
     w.start(2)
     w.start(2)
 
     assert [e[2] for e in events(w, "start", "stop", node=2)] == ["start", "stop", "start"]
+
+
+def test_a_machine_without_a_process_loses_its_page_cache_once(simulation):
+    lost = []
+    for seed in range(9):
+        w = simulation(noise_seed=seed)
+        Listener(w)
+        for value in range(8):
+            produce(w, value)
+        w.run_until(2 * SECOND)
+        for how in ("crash", "power", "power"):
+            w.stop(1, how)
+        w.start(1)
+        lost += [entry[6] for entry in w.trace if entry[2] == "recovered" and entry[1] == 1]
+        assert [entry[4] for entry in w.trace if entry[2] == "stop"] == ["crash", "power"]
+
+    assert max(lost) > 4
+
+
+@pytest.mark.parametrize(("variant", "marks"), [("kafka-2.7", {True, False}), ("kafka-4.0", {True})])
+def test_a_clean_stop_leaves_all_on_disk_but_for_a_mark_that_is_not_synced(simulation, variant, marks):
+    """Before 3.7 the clean-shutdown mark is not. Without it recovery looks at all of the log, and finds it whole."""
+    found = set()
+    for seed in range(12):
+        w = simulation(variant, noise_seed=seed)
+        Listener(w)
+        for value in range(8):
+            produce(w, value)
+        w.run_until(2 * SECOND)
+        w.stop(1, "clean")
+        w.run_until(4 * SECOND)
+        assert not w.running(1)
+        w.stop(1, "power")
+        found.add(w.nodes[1].disk.clean_broker_epoch is not None)
+        w.start(1)
+        assert [entry[6] for entry in w.trace if entry[2] == "recovered" and entry[1] == 1] == [0]
+        assert [entry[4] for entry in w.trace if entry[2] == "stop"] == ["clean"]
+
+    assert found == marks
 
 
 def test_a_crash_keeps_the_log_and_a_new_disk_does_not(simulation):

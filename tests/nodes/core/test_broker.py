@@ -334,7 +334,7 @@ def test_with_zookeeper_it_closes_its_session_last(broker, batch):
     assert one.did == [
         Sync(T),
         WriteHighWatermarks({T: 1}),
-        MarkCleanShutdown(11),
+        MarkCleanShutdown(11, synced=False),
         Send(0, Heartbeat(1, 11, {}, shutting_down=True, closing=True)),
         Halt("clean"),
     ]

@@ -380,6 +380,63 @@ def test_a_leader_that_is_away_when_it_ends_gives_way_too(four):
     assert (c.state.leader, c.state.isr) == (1, (1, 4, 3))
 
 
+# One that is taken back
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.7", "kafka-3.7", "kafka-4.0"])
+def test_what_is_taken_back_leaves_the_replicas_that_there_were(four, variant):
+    c = four(variant)
+    c.reassign(1, 2, 3, 4)
+    c.reassign(2)
+
+    assert set(c.assigned[0]) == {1, 2, 3}
+    assert c.assigned[1:] == ((), ())
+    assert c.traced("ordered") == [((), True)]
+    assert (c.state.leader, set(c.state.isr)) == (1, {1, 2, 3})
+
+
+def test_with_kraft_who_was_added_leaves_the_isr_and_gives_way(four):
+    c = four("kafka-4.0")
+    c.reassign(1, 2, 3, 4)
+    c.state.isr, c.state.leader = (1, 3, 4), 4
+    epoch = c.state.leader_epoch
+    c.reassign(2)
+
+    assert (c.state.leader, c.state.isr, c.state.leader_epoch) == (3, (1, 3), epoch + 1)
+    assert c.assigned == ((2, 3, 1), (), ())
+
+
+def test_with_kraft_nothing_is_taken_back_that_would_leave_nobody_in_sync(four):
+    for unclean in (False, True):
+        c = four("kafka-4.0", min_isr=1, unclean_election=unclean)
+        c.reassign(1, 2, 3, 4)
+        c.state.isr, c.state.leader = (4,), 4
+        epoch = c.state.leader_epoch
+        c.reassign(2)
+        assert bool(c.state.adding) != unclean
+        assert (c.state.leader, c.state.isr) == ((2, (2,)) if unclean else (4, (4,)))
+        assert c.state.leader_epoch == epoch + unclean
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_with_kraft_whom_the_replaced_order_had_added_stays_when_the_last_one_is_taken_back(controller, repaired):
+    """The last order counts from the replicas there are (docs/findings/reassignment-replaced.md)."""
+    c = controller("kafka-4.0+obey-last-order" if repaired else "kafka-4.0", brokers=(*FOUR, 5))
+    c.reassign(1, 1, 2, 4)
+    c.reassign(2, 1, 2, 5)
+    c.reassign(3)
+
+    assert set(c.assigned[0]) == ({1, 2, 3} if repaired else set(FOUR))
+    assert c.assigned[1:] == ((), ())
+
+
+def test_before_there_was_kip_455_none_is_taken_back(four):
+    c = four("kafka-2.1")
+    c.reassign(1, 2, 3, 4)
+
+    assert c.controller.refuses(Reassign(0, T, ())) == "t-0 is being reassigned, and that must end first"
+
+
 # Why one is refused is told in words
 
 

@@ -17,6 +17,7 @@ from tidemark.harness.search.hunt.scenes import SCENES, some_scene
 from tidemark.harness.simulator import simulate
 from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster_of_plans
 from tidemark.nemesis.kinds import CONTROLLER_LINKS
+from tidemark.nemesis.long_lasting import end_of_long, is_long
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import parse_variant
@@ -34,7 +35,9 @@ def young(count, profile="intact", *, free=True, cluster=None):
 def test_they_have_the_faults_of_their_profile_and_those_on_talks_with_the_controller(profile):
     drawn = {fault.kind for plan in young(400, profile) for fault in plan.faults}
 
-    hunted = {"destructive": SIMULATED_ONLY, "reassignments": {"one-more-replica"}}.get(profile, frozenset())
+    hunted = {"destructive": SIMULATED_ONLY, "reassignments": {"one-more-replica", "reassignment-taken-back"}}.get(
+        profile, frozenset()
+    )
     assert drawn <= set(PROFILES[profile]) | set(CONTROLLER_LINKS) | hunted
     assert drawn >= {*CONTROLLER_LINKS, *hunted}
 
@@ -200,6 +203,64 @@ def test_a_replica_is_moved_while_the_leader_is_alone():
 
     assert seen["reassigned"] >= 10
     assert seen["isr-of-one"] >= 5
+
+
+def test_who_is_away_for_long_is_away_longer_than_anybody_waits_and_comes_back():
+    for plan, _ in played("away for long", profile="intact"):
+        away, *others = plan.faults
+        back = away.at_us + away.lasts_us
+        assert is_long(away, plan.cluster.settings)
+        assert back < others[-1].at_us < plan.faults_end_us
+    assert marks("away for long", profile="intact")["isr-shrunk"] >= 8
+
+
+def test_what_is_answered_after_the_session_was_done():
+    """The ISR changes, and the leader that asked for it is fenced before it hears so, or hears something newer."""
+    seen = marks("answered after the session", seeds=20)
+
+    assert seen["isr-shrunk"] >= 15
+    assert seen["fenced"] >= 8
+    assert seen["log-lost"] >= 6
+
+
+def test_a_disk_is_lost_while_the_other_follower_is_away():
+    seen = marks("a disk lost while another is away", seeds=20)
+
+    assert seen["log-lost"] == 20
+    assert seen["isr-of-one"] >= 8
+
+
+def test_a_machine_loses_its_power_whose_process_had_ended():
+    after = Counter()
+    for plan, history in played("no power where nothing runs", profile="metadata", seeds=40):
+        node = int(next(fault.target for fault in plan.faults if fault.kind in {"restart", "crash"})[1:])
+        events = [event for event in history.trace if event[1] == node and event[2] in {"stop", "start"}]
+        after.update((one[4], other[4]) for one, other in pairwise(events) if one[2] == other[2] == "stop")
+        down = [(one[0], other[0]) for one, other in pairwise(events) if one[2:5] == ("stop", "", "clean")]
+        struck = [entry[0] for entry in history.nemesis if entry[1] == "strike" and entry[3].startswith("power")]
+        after["clean"] += any(begin < time < end for begin, end in down for time in struck)
+
+    assert after["crash", "power"] >= 4
+    assert after["clean"] >= 10
+
+
+def test_replicas_are_moved_while_there_is_no_controller_and_again_when_there_is():
+    seen = marks("moved while the controller fails", profile="controller-reassignments", seeds=20, brokers=4)
+
+    assert seen["reassigned"] == 20
+    for plan, history in played("moved while the controller fails", profile="controller-reassignments", brokers=4):
+        fails = next(fault for fault in plan.faults if fault.kind.startswith("controller"))
+        orders = [fault.at_us for fault in plan.faults if fault.kind == "reassignment"]
+        assert orders[0] <= fails.at_us <= orders[1] <= fails.at_us + fails.lasts_us <= orders[2]
+        assert any(event[2] == "ordered" for event in history.trace)
+
+
+def test_now_and_then_a_fault_outlasts_everybody_and_the_plan_outlasts_it():
+    plans = young(300)
+    long = [plan for plan in plans if any(is_long(fault, plan.cluster.settings) for fault in plan.faults)]
+
+    assert 30 < len(long) < 150
+    assert all(plan.faults_end_us > end_of_long([*plan.faults], plan.cluster.settings) - MS for plan in plans)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

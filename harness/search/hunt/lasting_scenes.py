@@ -1,0 +1,136 @@
+"""Scenes in which something takes longer than those who wait for it: a broker's absence, an answer, a machine that stays off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tidemark.harness.search.hunt.cast import cast, on
+from tidemark.harness.search.hunt.kinds import Kinds, some_fault
+from tidemark.nemesis import Fault
+from tidemark.nemesis.kind import log_uniform
+from tidemark.nemesis.long_lasting import long_lasting
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import MS
+
+_FROM_CONTROLLER = 2
+"""The `pick` by which only what comes from the controller is late or lost."""
+
+
+def away_for_long(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A broker is away, or deaf, for longer than anybody waits; leaders change meanwhile, and one fails when it is back."""
+    away, one, other = cast(rng, cluster)
+    lasts = long_lasting(rng, cluster.settings)
+    kind = kinds.among(rng, "pause", "isolate", "from-peers", "from-controller", "one-way-in", "one-way-out", "crash")
+    if rng.random() < 0.3:
+        kind = kinds.among(rng, "lost-leadership", "lost-isr-changes", "lossy-controller", "lost-heartbeats")
+    elections = [
+        on(rng, "forced-election", at + int(lasts * share * rng.random()), cluster, node, 0)
+        for share, node in ((0.3, one), (1, other))
+    ]
+    back = at + lasts + log_uniform(rng, 1 * MS, 200 * MS)
+    fails = some_fault(
+        rng, rng.choice(kinds.failures), back, cluster, log_uniform(rng, 50 * MS, 900 * MS), role="leader"
+    )
+    return [on(rng, kind, at, cluster, away, lasts), *elections, fails]
+
+
+def answered_after_the_session(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """What a leader asks of the controller is done, and answered never, or after its session has ended and newer state has come.
+
+    It has something to ask, as a follower falls behind; that one may lose its disk meanwhile, or its power.
+    """
+    leader, slow, other = cast(rng, cluster)
+    settings = cluster.settings
+    begins = at + int(settings.lag_time_us * rng.uniform(0.9, 1.6))
+    late = kinds.among(
+        rng, "late-isr-changes", "lost-isr-changes", "late-heartbeats", "lost-heartbeats", "late-registrations"
+    )
+    lasts = int(settings.session_us * rng.uniform(1.1, 3))
+    talk = replace(on(rng, late, begins, cluster, leader, lasts), pick=_FROM_CONTROLLER)
+    if talk.amount:
+        talk = replace(talk, amount=int(settings.session_us * rng.uniform(1.1, 3)))
+    away = begins - at + int(lasts * rng.random())
+    moves = on(rng, "forced-election", begins + int(lasts * rng.random()), cluster, rng.choice((slow, other)), 0)
+    lost = on(
+        rng, kinds.among(rng, "disk", "disk", "power", "crash"), begins + int(lasts * rng.random()), cluster, slow
+    )
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(rng, kinds.among(rng, "from-peers", "one-way-in"), at, cluster, slow, away),
+        talk,
+        moves,
+        *((lost,) if rng.random() < 0.6 else ()),
+    ]
+
+
+def disk_lost_while_another_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """One follower is away, the other loses its disk; then the leader fails, or the one with the empty disk is elected."""
+    leader, away, empty = cast(rng, cluster)
+    gap = log_uniform(rng, 20 * MS, 600 * MS)
+    lost = at + int(gap * rng.uniform(0.2, 1))
+    down = log_uniform(rng, 5 * MS, 400 * MS)
+    last = on(rng, "forced-election", lost + down + int(gap * rng.random()), cluster, rng.choice((empty, away)), 0)
+    if rng.random() < 0.5:
+        last = on(rng, rng.choice(kinds.failures), last.at_us, cluster, leader)
+    kind = kinds.among(rng, "pause", "isolate", "from-peers", "crash", "restart")
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(rng, kind, at, cluster, away, lost - at + down + int(gap * rng.uniform(0.5, 4))),
+        on(rng, kinds.among(rng, "disk", "disk", "power"), lost, cluster, empty, down),
+        last,
+    ]
+
+
+def no_power_where_nothing_runs(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A process ends, cleanly or not, and then its machine loses its power. When it is back it is elected, or the leader fails."""
+    node, other, _ = cast(rng, cluster)
+    down = log_uniform(rng, 300 * MS, 2_000 * MS)
+    back = at + down + log_uniform(rng, 1 * MS, 300 * MS)
+    last = on(rng, "forced-election", back, cluster, node, 0)
+    if rng.random() < 0.5:
+        last = on(rng, rng.choice(kinds.failures), back, cluster, other)
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, rng.choice((node, other)), 0),
+        on(rng, rng.choice(("restart", "restart", "crash")), at, cluster, node, down),
+        on(
+            rng,
+            kinds.among(rng, "power", "power", "power-metadata"),
+            at + int(down * rng.uniform(0.3, 1)),
+            cluster,
+            node,
+            50 * MS,
+        ),
+        last,
+    ]
+
+
+def moved_while_the_controller_fails(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A replica is moved as the controller fails; another order comes while there is none, and one after it, or takes one back."""
+    one, other, third = cast(rng, cluster)
+    gap = log_uniform(rng, 5 * MS, 300 * MS)
+    fails = at + int(gap * rng.random())
+    down = log_uniform(rng, 20 * MS, 1_500 * MS)
+    back = fails + down
+    orders = [
+        (at, one),
+        (fails + int(down * rng.random()), other),
+        (back + int(gap * rng.random()), third),
+    ]
+    moves = [on(rng, kinds.among(rng, "reassignment"), when, cluster, node, 0) for when, node in orders]
+    ends = on(
+        rng, kinds.among(rng, "crash", "pause", "restart", "disk"), fails + int(down * rng.random()), cluster, third
+    )
+    return [
+        *moves,
+        on(
+            rng,
+            kinds.among(rng, "controller-crash", "controller-crash", "controller-isolated"),
+            fails,
+            cluster,
+            one,
+            down,
+        ),
+        on(rng, "forced-election", back + int(gap * rng.random()), cluster, rng.choice((one, other)), 0),
+        *((ends,) if rng.random() < 0.5 else ()),
+    ]
