@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from tidemark.harness.search.corpus import KeptPlan
+from tidemark.harness.search.findings import FINDINGS
 from tidemark.harness.search.hunt.known import Known, Repair
 from tidemark.harness.zoo.repairs import repairs
 from tidemark.nodes.core.variant import Variant
 from tidemark.nodes.families import parse_variant
 
-_BESIDE_THE_ZOO = {
-    "obey-last-order": "reassignment-replaced: an order to reassign that takes another's place is not obeyed",
-    "failover-sees-bounces": "a broker that stops and starts while there is no controller is taken for one that was there",
-}
-"""What repairs the findings that no entry of the zoo has."""
+_BOUNCES = (
+    "failover-sees-bounces",
+    "a broker that stops and starts while there is no controller is taken for one that was there",
+)
+"""What repairs something that neither the zoo nor a page of the findings has."""
 
 
 def known_of(name: str, kept: Iterable[KeptPlan] = (), hunted: Callable[[str], bool] = lambda _: False) -> Known:
@@ -44,6 +45,7 @@ def _of_the_zoo(name: str, variant: Variant) -> Iterator[tuple[str, str]]:
     for entry, repaired in repairs(name, variant):
         if repaired.startswith(f"{name}+"):
             yield repaired, f"{entry.key}: {entry.title}"
-    for word, title in _BESIDE_THE_ZOO.items():
+    pages = ((one.repair, one.words) for one in FINDINGS if one.repair and one.of(variant))
+    for word, title in (*pages, _BOUNCES):
         if word not in name.split("+"):
             yield f"{name}+{word}", title

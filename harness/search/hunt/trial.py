@@ -10,10 +10,11 @@ from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Recove
 from tidemark.checkers.marks import exercised
 from tidemark.checkers.verdict.alike import without_numbers
 from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
+from tidemark.harness.search.findings import known as finding_of
 from tidemark.harness.search.hunt.finishing import Near
 from tidemark.harness.search.hunt.known import Known
 from tidemark.harness.search.hunt.quarry import Quarry
-from tidemark.harness.search.shrink.cause import causes_of
+from tidemark.harness.search.shrink.cause import Cause, causes_of
 from tidemark.harness.simulator import SimulatedRun, simulate
 from tidemark.nemesis import Plan
 from tidemark.nodes.families import AnyVariant, parse_variant
@@ -94,7 +95,7 @@ def attempt(
             elif caught is not None:
                 called = _repair(plan, quarry, contract, known)
         if caught is not None and not called:
-            called = known.by_cause(caught.name, caught.cause)
+            called = known.by_cause(caught.name, caught.cause) or _finding(variant, caught)
     of_known = [one for one in near if familiar.get(one.sort)]
     for one in of_known:
         reached.pop(NEAR + one.sort, None)
@@ -145,6 +146,13 @@ def _repair(plan: Plan, quarry: Quarry, contract: str, known: Known) -> str:
         if quarry.in_(check(run.history)) is None:
             return repair.title
     return "several together of what is known"
+
+
+def _finding(variant: AnyVariant, caught: Caught) -> str:
+    """Which finding it is, of those that nothing repairs."""
+    cause = Cause(caught.name, VIOLATION, None, tuple(caught.cause.split("; ")))
+    found = finding_of(variant.name, cause)
+    return found.words if found is not None and found.repair is None else ""
 
 
 def _the_same(caught: Caught | None, quarry: Quarry, verdict: Verdict, history: History) -> Caught | None:
