@@ -11,7 +11,7 @@ from importlib import import_module
 
 ORDER = """simulator checking cluster corruptions corrupted_files linearizability transactions hunting spreading rechecking
 campaigns poison memory stored unusual_shapes determinism forgeries shrinking scripting throughput exploring containers foreign
-kafka zoo adversary porcupine"""
+kafka zoo adversary porcupine mutants"""
 BENCHMARKS = ORDER.split()
 """Each is a module, with a function `main`."""
 SIZED = (

@@ -1,0 +1,53 @@
+"""What is known of a variant steps back in its hunts, and nothing else does."""
+
+from itertools import islice
+
+from tidemark.harness.search.hunt import Hunt, Quarry
+from tidemark.harness.search.hunt.hunt import Attempt
+from tidemark.harness.search.hunt.known import Known
+from tidemark.harness.zoo.known import known_of
+from tidemark.nodes.core.cluster import ClusterSpec
+
+
+def hunted(variant, known, rounds, names=()):
+    hunt = Hunt(Attempt(variant, Quarry(names), known=known), None, ClusterSpec(), 1, free=True)
+    progress = list(islice(hunt.rounds(), rounds))
+    return [one for each in progress for one in each.found], [one for each in progress for one in each.known]
+
+
+def test_presets_have_what_the_zoo_and_the_pages_tell_of_them():
+    known = known_of("kafka-4.0")
+
+    assert {"kafka-4.0+forget-log-ends", "kafka-4.0+rebuild-epochs", "kafka-4.0+obey-last-order"} <= {
+        one.variant for one in known.repairs
+    }
+    assert known_of("kafka-4.0+forget-log-ends").all_repaired.startswith("kafka-4.0+forget-log-ends+")
+    assert not known_of("raft")
+
+
+def test_a_bug_that_was_put_back_is_what_is_hunted():
+    assert "KAFKA-15586" not in str(known_of("kafka-4.0+KAFKA-15586").repairs)
+    assert "forget-log-ends" not in known_of("kafka-4.0", hunted=lambda name: "forget-log-ends" in name).all_repaired
+
+
+def test_it_is_what_it_was_after_json():
+    known = known_of("kafka-4.0")
+
+    assert Known.from_json(known.to_json()) == known
+
+
+def test_a_planted_bug_is_found_beside_what_is_known():
+    found, known = hunted("kafka-2.7+KAFKA-13141", known_of("kafka-2.7+KAFKA-13141"), 6)
+
+    assert found
+    assert not any(one.trial.known for one in found)
+
+
+def test_what_is_known_is_counted_and_not_found():
+    found, known = hunted("kafka-0.10", known_of("kafka-0.10"), 6)
+    anyhow, _ = hunted("kafka-0.10", None, 6)
+
+    assert anyhow
+    assert known
+    assert len(found) < len(anyhow) / 4
+    assert all(one.trial.known for one in known)
