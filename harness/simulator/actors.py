@@ -127,7 +127,7 @@ class SimNode(Actor):
         elif isinstance(action, WriteLogStarts):
             disk.write_checkpoint("log_starts", action.offsets, now)
         elif isinstance(action, WriteVote):
-            disk.votes[action.partition] = (action.generation, action.candidate)
+            disk.write_vote(action.partition, action.generation, action.candidate)
         elif isinstance(action, MarkCleanShutdown):
             disk.clean_broker_epoch = action.broker_epoch
         elif isinstance(action, Delete):

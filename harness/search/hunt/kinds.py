@@ -18,6 +18,8 @@ _STOPS = dict.fromkeys(
     )
 )
 """In the order in which hunts draw."""
+_METADATA = frozenset(kind for kind in SIMULATED_ONLY if KINDS[kind].amount and KINDS[kind].amount.hunted)
+"""Without what the file systems do not do that Kafka is run on (docs/faults.md)."""
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
 _TALKS = 0.1
 """Share of hindrances that disturb a broker's talks with the controller, of which there are many kinds."""
@@ -38,7 +40,7 @@ class Kinds:
         self.votes = votes
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
         if "power" in self.known:
-            self.known |= SIMULATED_ONLY
+            self.known |= _METADATA
         if REASSIGNMENT in self.known:
             self.known |= kinds_that_need(REASSIGNMENT)
         known = self.known
