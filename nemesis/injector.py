@@ -17,6 +17,7 @@ from tidemark.nemesis.kinds import CONTROLLER_KINDS
 from tidemark.nemesis.links import CONTROLLER, Around, Link
 
 TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"files"}))
+BY_FILE = frozenset({"by-file"})
 """What of the metadata a power loss may take back, by `pick`."""
 
 PAUSED, DOWN = "paused", "down"
@@ -249,8 +250,15 @@ class Injector:
         detail["nodes"] = list(nodes)
         for broker in nodes:
             holds.take(DOWN, broker, by=index)
+<<<<<<< HEAD
             if stop.takes_back:
                 world.take_back(broker, fault.amount, TAKEN_BACK[fault.pick % 3])
+=======
+            if stop.takes_back and world.running(broker):
+                world.take_back(
+                    broker, fault.amount, TAKEN_BACK[fault.pick % 3] | (BY_FILE if stop.by_file else frozenset())
+                )
+>>>>>>> 74beb63d89072f43876655a030235f2d54100671
             world.stop(broker, stop.how)
 
         def start() -> None:

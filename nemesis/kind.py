@@ -79,12 +79,14 @@ class Stop(Doing):
     Attributes:
         how: ``crash``, ``power``, ``disk``, ``container`` or ``clean``.
         of_all: of all brokers. takes_back: the file system had not committed metadata (`amount`, `pick`).
+        by_file: it commits the metadata of each file by itself, as POSIX permits; else all of it, in order, with any sync.
     """
 
     traced = True
     how: str
     of_all: bool = False
     takes_back: bool = False
+    by_file: bool = False
 
 
 class Pause(Doing):

@@ -138,6 +138,10 @@ _TABLE: tuple[Kind, ...] = (
          LATELY, ": truncations and checkpoint files are taken back", _TAKEN_BACK),
          Part.PROCESS, Stop("power", takes_back=True), METADATA, Amount(Unit.TIME, between(5 * MS, 3_000 * MS)),
          gentler="power", by_chance=True, only_simulated=True),
+    Kind("power-metadata-by-file", Sentence("power loss of the target whose file system commits the metadata of each file by "
+         "itself, and had not committed that of logs ", LATELY, ": truncations and checkpoint files are taken back", _TAKEN_BACK),
+         Part.PROCESS, Stop("power", takes_back=True, by_file=True), amount=Amount(Unit.TIME),
+         gentler="power-metadata", by_chance=True, only_simulated=True),
     Kind("disk", Sentence("the target loses its disk; it starts again empty at the end"),
          Part.PROCESS, Stop("disk"), DESTRUCTIVE, gentler="power"),
     Kind("preferred-election", Sentence("elect the preferred leader"),

@@ -130,7 +130,7 @@ class SimNode(Actor):
         elif isinstance(action, WriteLogStarts):
             disk.write_checkpoint("log_starts", action.offsets, now)
         elif isinstance(action, WriteVote):
-            disk.votes[action.partition] = (action.generation, action.candidate)
+            disk.write_vote(action.partition, action.generation, action.candidate)
         elif isinstance(action, MarkCleanShutdown):
             disk.mark_clean(action.broker_epoch, now, synced=action.synced)
         elif isinstance(action, Delete):

@@ -34,8 +34,8 @@ class SimLogFile:
 
 
 class SimCut(NamedTuple):
-    """A truncation that the file system may not have committed yet: when, of what, what went, when that was written, and how many
-    batches of the log were durable before.
+    """A truncation that the file system may not have committed yet: when, of what, what went, when that was written, how many
+    batches of the log were durable before, and how many syncs of any file there had been.
     """
 
     time: int
@@ -43,20 +43,36 @@ class SimCut(NamedTuple):
     gone: list[Batch]
     written_us: list[int]
     synced: int
+    syncs: int
+
+
+class SimReplaced(NamedTuple):
+    """A checkpoint file that was replaced: when, its name (of epochs the partition's), what it held, and the syncs before."""
+
+    time: int
+    name: str
+    before: Any
+    syncs: int
 
 
 class SimDisk:
     """One broker's disk. Checkpoint files are written, fsynced and renamed, so they survive; log appends may not.
 
+    Its file system commits metadata in order, and every sync of a file commits what was before, of other files, too, as ext4 and
+    XFS do; unless a power loss is of one that commits each file by itself.
+
     Attributes:
+        syncs_directories: that of a replaced file is synced as well (Kafka since 3.0, KAFKA-3968): it is not taken back.
         came_back: partition → the offset from which on its log is again as it was before cuts; until the next :meth:`load`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, syncs_directories: bool = False) -> None:
+        self.syncs_directories = syncs_directories
         self.came_back: dict[str, int] = {}
         self._cuts: list[SimCut] = []
-        self._replaced: list[tuple[int, str, Any]] = []
-        """When a checkpoint file was replaced, its name (a partition's is that of its epochs), and what it held."""
+        self._replaced: list[SimReplaced] = []
+        self._syncs = 0
+        """Of any file."""
         self.files: dict[str, SimLogFile] = {}
         self.high_watermarks: dict[str, int] = {}
         self.log_starts: dict[str, int] = {}
@@ -85,7 +101,9 @@ class SimDisk:
         while kept and log.batches[kept - 1].end > offset:
             kept -= 1
         if kept < len(log.batches):
-            self._cuts.append(SimCut(now, partition, log.batches[kept:], log.written_us[kept:], log.synced))
+            self._cuts.append(
+                SimCut(now, partition, log.batches[kept:], log.written_us[kept:], log.synced, self._syncs)
+            )
             del log.batches[kept:]
             del log.written_us[kept:]
         log.synced = min(log.synced, len(log.batches))
@@ -119,33 +137,47 @@ class SimDisk:
         log = self.file(partition)
         log.synced = len(log.batches)
         self._commit_cuts(partition)
+        self._syncs += 1
 
     def write_epochs(self, partition: str, epochs: tuple[tuple[int, int], ...], now: int) -> None:
         """Replace the partition's file of epochs."""
         log = self.file(partition)
-        self._replaced.append((now, partition, log.epochs))
+        self._replace(now, partition, log.epochs)
         log.epochs = epochs
 
     def write_checkpoint(self, name: str, offsets: dict[str, int], now: int) -> None:
         """Replace a file that is about all partitions, ``high_watermarks`` or ``log_starts``."""
-        self._replaced.append((now, name, getattr(self, name)))
+        self._replace(now, name, getattr(self, name))
         setattr(self, name, offsets)
+
+    def write_vote(self, partition: str, generation: int, candidate: int) -> None:
+        """Keep a vote, synced."""
+        self._syncs += 1
+        self.votes[partition] = generation, candidate
+
+    def _replace(self, now: int, name: str, before: object) -> None:
+        """Write a temporary file, sync that, and rename it."""
+        self._syncs += 1
+        if not self.syncs_directories:
+            self._replaced.append(SimReplaced(now, name, before, self._syncs))
 
     def take_back(self, since: int, what: frozenset[str]) -> None:
         """The power is about to be lost, and with it truncations (``cuts``) and replaced ``files`` since then.
 
-        That was the file system's last commit: a cut log is what it was, with all that was written before the commit, and
-        nothing of what was written behind the cut. How much survives of the rest, the loss draws.
+        That was the file system's last commit, but for what came before a sync of any file; with ``by-file``, before one of that
+        file. A cut log is what it was, with all that was written before the commit, and nothing of what was written behind the
+        cut. How much survives of the rest, the loss draws.
         """
+        last = -1 if "by-file" in what else self._syncs
         if "files" in what:
-            for time, name, before in reversed(self._replaced):
-                if time >= since:
-                    if name in self.files:
-                        self.files[name].epochs = before
-                    elif hasattr(self, name):
-                        setattr(self, name, before)
+            for file in reversed(self._replaced):
+                if file.time >= since and file.syncs >= last:
+                    if file.name in self.files:
+                        self.files[file.name].epochs = file.before
+                    elif hasattr(self, file.name):
+                        setattr(self, file.name, file.before)
         for cut in reversed(self._cuts if "cuts" in what else ()):
-            if cut.time >= since:
+            if cut.time >= since and cut.syncs >= last:
                 log, offset = self.file(cut.partition), cut.gone[0].base
                 kept = sum(1 for batch in log.batches if batch.end <= offset)
                 log.batches[kept:] = cut.gone
@@ -206,7 +238,7 @@ class SimDisk:
 
     def wipe(self) -> None:
         """A new, empty disk."""
-        self.__init__()  # type: ignore[misc]
+        self.__init__(syncs_directories=self.syncs_directories)  # type: ignore[misc]
 
     def recover(self, partition: str, found: RecoveredPartition) -> None:
         """Write what recovery changed: the epochs, and a log that was dropped because it ends below its start."""

@@ -94,6 +94,8 @@ class Simulation:
         self._caller = Caller()
         self._brokers = cluster.broker_ids()
         self.nodes = {b: SimNode(b, self.halted) for b in (CONTROLLER, *self._brokers)}
+        for node in self.nodes.values():
+            node.disk.syncs_directories = getattr(variant, "metadata_log", False)
         self.actors: dict[int, Actor] = dict(self.nodes)
         self._assignment = cluster.assignment()
         self._controller: Controller | None = None

@@ -56,7 +56,7 @@ def test_an_amount_has_a_bound(kind, most):
 def test_only_times_of_the_protocol_are_scaled():
     assert {word for word in KINDS if Fault(word, 0).amount_is_time} == {
         *("slow", "late-leadership", "slow-controller", "late-isr-changes", "late-heartbeats", "late-registrations"),
-        *("power-metadata", "fast-failover", "slow-disk"),
+        *("power-metadata", "power-metadata-by-file", "fast-failover", "slow-disk"),
     }
     assert KINDS["clock-jump"].amount.unit is Unit.WALL_TIME
 

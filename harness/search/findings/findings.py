@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tidemark.harness.search.findings.finding import Finding
 from tidemark.harness.search.shrink.cause import AT_LOG_START, REMOVED_LEADER, Cause
-from tidemark.harness.search.shrink.origin import FORGOTTEN_LOG_START, MISSED_REIGN, REPLACED_ORDER
+from tidemark.harness.search.shrink.origin import FORGOTTEN_LOG_START, MISSED_REIGN, REPLACED_ORDER, TAKEN_BACK
 from tidemark.nodes.core.variant import Variant
 
 FINDINGS: tuple[Finding, ...] = (
@@ -25,6 +25,14 @@ FINDINGS: tuple[Finding, ...] = (
         "docs/findings/forgotten-log-start.md",
         "a crash takes a log start back, and not the epochs that went with it",
         FORGOTTEN_LOG_START,
+        lambda variant: isinstance(variant, Variant) and not variant.rebuild_epochs,
+        "rebuild-epochs",
+    ),
+    Finding(
+        "a truncation that is taken back",
+        "docs/findings/truncation-taken-back.md",
+        "a power loss takes a truncation back, and leaves the epochs that were synced after it (on file systems such as Btrfs)",
+        TAKEN_BACK,
         lambda variant: isinstance(variant, Variant) and not variant.rebuild_epochs,
         "rebuild-epochs",
     ),

@@ -19,6 +19,8 @@ _STOPS = dict.fromkeys(
     )
 )
 """In the order in which hunts draw."""
+_METADATA = frozenset(kind for kind in SIMULATED_ONLY if KINDS[kind].amount and KINDS[kind].amount.hunted)
+"""Without what the file systems do not do that Kafka is run on (docs/faults.md)."""
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
 _LONG = 0.08
 """Share of faults that last longer than anybody waits."""
@@ -41,7 +43,7 @@ class Kinds:
         self.votes = votes
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
         if "power" in self.known:
-            self.known |= SIMULATED_ONLY
+            self.known |= _METADATA
         if REASSIGNMENT in self.known:
             self.known |= kinds_that_need(REASSIGNMENT)
         known = self.known

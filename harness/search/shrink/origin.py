@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tidemark.checkers import Anomaly, History, Verdict
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Elect, Isr, Lead, Reassign, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Elect, Isr, Lead, Reassign, TraceEvent
 from tidemark.checkers.replicas.broken_log import LOG_START_FORGOTTEN
 from tidemark.checkers.replicas.reassignment import NAME as REASSIGNMENT
 from tidemark.checkers.replicas.replay import replay
@@ -21,6 +21,7 @@ from tidemark.checkers.replicas.trace_checker import TraceChecker
 
 MISSED_REIGN = "a leader that had missed the reign of another had committed what a member of its ISR lacked"
 FORGOTTEN_LOG_START = "a recovery had brought records back, and not their epochs"
+TAKEN_BACK = "a recovery had found a log that was no longer cut, under the epochs of what was written behind the cut"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
 
@@ -64,6 +65,7 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
         for one in verdict.named(REASSIGNMENT)
         if _took_a_place(one, history.trace)
     ]
+    found += _taken_back(history.trace)
     missed = frozenset(_missed_reigns(history.trace))
     if missed:
         watcher = _Commits(missed)
@@ -71,6 +73,20 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
         found += watcher.found
     first = {(one.partition, one.sentence): one for one in sorted(found, reverse=True)}
     return tuple(sorted(first.values()))
+
+
+def _taken_back(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
+    """Recoveries of a log that is longer than what was left of it, with epochs that are not its own: both are told at once."""
+    recovered: dict[tuple[int, str], int] = {}
+    longer: dict[tuple[int, str], int] = {}
+    for event in trace:
+        time, kind, place = event[TIME], event[KIND], (event[NODE], event[PARTITION])
+        if kind == "recovered":
+            recovered[place] = time
+        elif kind == "append" and recovered.get(place) == time:
+            longer[place] = time
+        elif kind == "epochs" and longer.get(place) == time:
+            yield Origin(time, place[1], TAKEN_BACK)
 
 
 def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:
@@ -129,4 +145,4 @@ class _Commits(TraceChecker):
         last = replica.records[replica.hw - 1]
         others = (self._replicas.at(node, replica.partition) for node in self._isr.get(replica, ()))
         if any(not one.has(replica.hw - 1, last) for one in others):
-            self.found.append(Origin(event[0], replica.partition, MISSED_REIGN))
+            self.found.append(Origin(event[TIME], replica.partition, MISSED_REIGN))

@@ -7,11 +7,11 @@ Kafka ever truncated. A KRaft broker's protocol is the metadata version its clus
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tidemark.harness.systems.system import SystemRefusalError
-from tidemark.nodes.core.variant import PRESETS, Variant, parse_variant
+from tidemark.nodes.core.variant import PRESETS, Variant, VariantError, parse_variant
 
 Number = tuple[int, ...]
 
@@ -163,13 +163,16 @@ def protocols_of(kafka: KafkaVersion) -> tuple[str, ...]:
 
 
 def protocol_for(kafka: KafkaVersion, preset: str) -> str:
-    """The protocol version under which this binary is what a preset stands for.
+    """The protocol version under which this binary is what a preset stands for, or a variant that is its own model.
 
     Raises:
         SystemRefusalError: it cannot be that under any, or was asked for under another one.
     """
     if preset not in PRESETS:
-        raise SystemRefusalError(_no_such_preset(kafka, preset))
+        protocol = _protocol_of_model(kafka, preset)
+        if protocol is None:
+            raise SystemRefusalError(_no_such_preset(kafka, preset))
+        return protocol
     if preset in _KRAFT_PRESETS:
         protocol = _kraft_protocol(kafka, preset)
     elif not kafka.uses_zookeeper:
@@ -207,6 +210,18 @@ def _era(protocol: str) -> _Era:
     return max((era for era in _ERAS if era.since <= number), key=lambda era: era.since)
 
 
+def _protocol_of_model(kafka: KafkaVersion, name: str) -> str | None:
+    """The newest protocol under which a variant does in everything what this binary does; None if there is none."""
+    try:
+        wanted = parse_variant(name)
+    except VariantError:
+        return None
+    protocols = (kafka.protocol,) if kafka.protocol else reversed(protocols_of(kafka))
+    return next(
+        (one for one in protocols if replace(model_variant(kafka.version, one), name=wanted.name) == wanted), None
+    )
+
+
 def _check_protocol(kafka: KafkaVersion, protocol: str) -> None:
     known = protocols_of(kafka)
     if protocol in known:
@@ -240,7 +255,8 @@ def _zookeeper_protocol(kafka: KafkaVersion, preset: str) -> str:
 
 
 def _no_such_preset(kafka: KafkaVersion, preset: str) -> str:
-    known = ", ".join(PRESETS)
+    own = model_variant(kafka.version, kafka.protocol).name
+    known = ", ".join(dict.fromkeys((*PRESETS, own)))
     if preset.split("+", maxsplit=1)[0] in PRESETS:
         return (
             f"{preset} modifies the protocol, which cannot be done to {kafka}: use one of {known}, or --system tidemark"

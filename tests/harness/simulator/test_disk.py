@@ -172,11 +172,12 @@ def test_losing_power_with_nothing_to_lose_loses_nothing(count):
 
 
 BOTH = frozenset({"cuts", "files"})
+BY_FILE = BOTH | {"by-file"}
 
 
-def cut_disk():
+def cut_disk(*, syncs_directories=False):
     """Three records of epoch 0 that were synced; cut to one at 50, and one of epoch 1 written behind that at 60."""
-    disk = SimDisk()
+    disk = SimDisk(syncs_directories=syncs_directories)
     for offset in range(3):
         disk.append(10, T, Batch(offset, 0, (offset,)))
     disk.sync(T)
@@ -193,9 +194,9 @@ def epochs_of(disk):
     return [batch.epoch for batch in disk.file(T).batches]
 
 
-def test_a_power_loss_takes_a_truncation_back():
+def test_a_power_loss_takes_a_truncation_back_where_each_file_is_committed_by_itself():
     disk = cut_disk()
-    disk.take_back(40, BOTH)
+    disk.take_back(40, BY_FILE)
     disk.lose_power(70, Steady(0.0))
 
     assert epochs_of(disk) == [0, 0, 0]
@@ -205,7 +206,43 @@ def test_a_power_loss_takes_a_truncation_back():
     assert disk.came_back == {}
 
 
-@pytest.mark.parametrize(("since", "what"), [(55, BOTH), (40, frozenset({"files"}))])
+def test_where_metadata_is_in_order_a_sync_of_any_file_commits_the_truncation():
+    """As ext4 and XFS do: the epochs were synced at 61, and at 62 the temporary file whose renaming alone is not committed."""
+    disk = cut_disk()
+    disk.take_back(40, BOTH)
+
+    assert epochs_of(disk) == [0, 1]
+    assert (disk.file(T).epochs, disk.high_watermarks) == (((0, 0), (1, 1)), {T: 3})
+
+
+def test_what_no_sync_came_after_is_taken_back_there_too():
+    disk = cut_disk()
+    disk.truncate(T, 0, 65)
+    disk.take_back(40, frozenset({"cuts"}))
+
+    assert epochs_of(disk) == [0, 1]
+    assert disk.came_back == {T: 0}
+
+
+def test_a_vote_is_a_sync():
+    disk = cut_disk()
+    disk.truncate(T, 0, 65)
+    disk.write_vote(T, 3, 1)
+    disk.take_back(40, BOTH)
+
+    assert epochs_of(disk) == []
+    assert (disk.high_watermarks, disk.votes) == ({T: 1}, {T: (3, 1)})
+
+
+@pytest.mark.parametrize("what", [BOTH, BY_FILE])
+def test_a_file_whose_directory_was_synced_stays_replaced(what):
+    disk = cut_disk(syncs_directories=True)
+    disk.take_back(40, what)
+
+    assert (disk.file(T).epochs, disk.high_watermarks) == (((0, 0), (1, 1)), {T: 1})
+
+
+@pytest.mark.parametrize(("since", "what"), [(55, BY_FILE), (40, BY_FILE - {"cuts"})])
 def test_but_not_one_that_was_committed_or_is_not_meant(since, what):
     disk = cut_disk()
     disk.take_back(since, what)
@@ -216,7 +253,7 @@ def test_but_not_one_that_was_committed_or_is_not_meant(since, what):
 
 def test_nor_checkpoints_that_are_not_meant():
     disk = cut_disk()
-    disk.take_back(40, frozenset({"cuts"}))
+    disk.take_back(40, frozenset({"cuts", "by-file"}))
 
     assert (disk.file(T).epochs, disk.high_watermarks) == (((0, 0), (1, 1)), {T: 1})
 
@@ -224,7 +261,7 @@ def test_nor_checkpoints_that_are_not_meant():
 def test_a_sync_commits_the_cut():
     disk = cut_disk()
     disk.sync(T)
-    disk.take_back(40, BOTH)
+    disk.take_back(40, BY_FILE)
 
     assert epochs_of(disk) == [0, 1]
 
@@ -234,7 +271,7 @@ def test_what_a_power_loss_left_is_not_taken_back_by_the_next(lose):
     disk = cut_disk()
     lose(disk)
     left = epochs_of(disk)
-    disk.take_back(40, BOTH)
+    disk.take_back(40, BY_FILE)
 
     assert (epochs_of(disk), disk.came_back, disk.high_watermarks) == (left, {}, {T: 1})
 
@@ -242,7 +279,7 @@ def test_what_a_power_loss_left_is_not_taken_back_by_the_next(lose):
 def test_one_cut_after_another_comes_back():
     disk = cut_disk()
     disk.truncate(T, 0, 65)
-    disk.take_back(40, BOTH)
+    disk.take_back(40, BY_FILE)
 
     assert epochs_of(disk) == [0, 0, 0]
     assert disk.came_back == {T: 0}

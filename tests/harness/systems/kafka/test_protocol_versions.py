@@ -91,12 +91,28 @@ def test_a_preset_is_a_protocol(version, preset, protocol):
         ("kafka:2.6.3", "kafka-2.7", "kafka-2.7 needs Kafka 2.7 or newer: use --system kafka:2.8.2"),
         ("kafka:2.8.2@1.1", "kafka-2.0", "kafka:2.8.2@1.1 is kafka-0.11 and not kafka-2.0: leave out @1.1"),
         ("kafka:2.8.2", "kafka-2.1+no-fences", "modifies the protocol, which cannot be done to kafka:2.8.2"),
+        ("kafka:4.1.1", "kafka-4.0+no-whole-target", "modifies the protocol, which cannot be done to kafka:4.1.1"),
+        ("kafka:4.3.1", "kafka-4.0+forget-log-ends", "kafka-4.0[+]no-whole-target, or --system tidemark"),
         ("kafka:2.8.2", "kafka-9", "kafka:2.8.2 knows no variant 'kafka-9'"),
     ],
 )
 def test_a_preset_that_a_binary_cannot_be_is_refused_in_a_sentence(system, preset, words):
     with pytest.raises(SystemRefusalError, match=words):
         protocol_for(parse_system(system), preset)
+
+
+@pytest.mark.parametrize("system", ["kafka:4.3.1", "kafka:3.8.0", "kafka:3.3.2", "kafka:2.8.2", "kafka:2.8.2@1.1"])
+def test_a_binary_is_what_its_own_model_says_however_that_is_called(system):
+    kafka = parse_system(system)
+    model = model_variant(kafka.version, kafka.protocol)
+
+    assert model_variant(kafka.version, protocol_for(kafka, model.name)) == model
+
+
+def test_the_modifiers_of_a_model_may_be_in_another_order():
+    first, *modifiers = model_variant("2.8.2", "1.1").name.split("+")
+
+    assert protocol_for(parse_system("kafka:2.8.2"), "+".join([first, *reversed(modifiers)])) == "1.1"
 
 
 def test_the_protocol_that_was_typed_counts():
