@@ -250,15 +250,10 @@ class Injector:
         detail["nodes"] = list(nodes)
         for broker in nodes:
             holds.take(DOWN, broker, by=index)
-<<<<<<< HEAD
             if stop.takes_back:
-                world.take_back(broker, fault.amount, TAKEN_BACK[fault.pick % 3])
-=======
-            if stop.takes_back and world.running(broker):
                 world.take_back(
                     broker, fault.amount, TAKEN_BACK[fault.pick % 3] | (BY_FILE if stop.by_file else frozenset())
                 )
->>>>>>> 74beb63d89072f43876655a030235f2d54100671
             world.stop(broker, stop.how)
 
         def start() -> None:

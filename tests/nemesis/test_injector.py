@@ -258,11 +258,6 @@ def test_a_power_loss_may_take_metadata_back(world, pick, what):
     assert w.said == [("take back", 1, 77, *what), ("stop", 1, "power"), ("start", 1)]
 
 
-<<<<<<< HEAD
-def test_of_a_broker_that_is_down_metadata_are_taken_back_as_well(world):
-    """Its file system has not committed them either."""
-    w, _ = world(Fault("crash", 5, 10), Fault("power-metadata", 7, 2, amount=77, pick=1))
-=======
 def test_of_each_file_by_itself_if_the_kind_says_so(world):
     w, _ = world(Fault("power-metadata-by-file", 5, 10, pick=1, amount=77))
     w.until(15)
@@ -270,9 +265,9 @@ def test_of_each_file_by_itself_if_the_kind_says_so(world):
     assert w.said == [("take back", 1, 77, "by-file", "cuts"), ("stop", 1, "power"), ("start", 1)]
 
 
-def test_of_a_broker_that_is_down_nothing_is_taken_back(world):
-    w, _ = world(Fault("crash", 5, 10), Fault("power-metadata", 7, 2, amount=77))
->>>>>>> 74beb63d89072f43876655a030235f2d54100671
+def test_of_a_broker_that_is_down_metadata_are_taken_back_as_well(world):
+    """Its file system has not committed them either."""
+    w, _ = world(Fault("crash", 5, 10), Fault("power-metadata", 7, 2, amount=77, pick=1))
     w.until(15)
 
     assert w.said == [("stop", 1, "crash"), ("take back", 1, 77, "cuts"), ("start", 1)]
