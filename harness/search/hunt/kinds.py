@@ -19,7 +19,7 @@ _STOPS = dict.fromkeys(
     )
 )
 """In the order in which hunts draw."""
-_METADATA = frozenset(kind for kind in SIMULATED_ONLY if KINDS[kind].amount and KINDS[kind].amount.hunted)
+_METADATA = frozenset(kind for kind in SIMULATED_ONLY if KINDS[kind].drawn_with)
 """Without what the file systems do not do that Kafka is run on (docs/faults.md)."""
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
 _LONG = 0.08

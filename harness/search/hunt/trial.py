@@ -105,7 +105,7 @@ def attempt(
 
 
 def _marks(run: SimulatedRun, verdict: Verdict, plan: Plan) -> tuple[dict[str, int], tuple[Near, ...]]:
-    marks = exercised(run.history.trace)
+    marks = exercised(run.history.trace, run.history.meta)
     reached = {name: mark.first_us for name, mark in marks.items()}
     for name, mark in marks.items():
         reached |= {f"{name}×{times}": mark.first_us for times in _OFTEN if mark.times >= times}

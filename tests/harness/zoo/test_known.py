@@ -37,7 +37,7 @@ def test_it_is_what_it_was_after_json():
 
 
 def test_a_planted_bug_is_found_beside_what_is_known():
-    found, known = hunted("kafka-2.7+KAFKA-13141", known_of("kafka-2.7+KAFKA-13141"), 6)
+    found, _ = hunted("kafka-2.7+KAFKA-13141", known_of("kafka-2.7+KAFKA-13141"), 6)
 
     assert found
     assert not any(one.trial.known for one in found)

@@ -23,7 +23,7 @@ def test_what_yields_more_is_drawn_more_and_nothing_is_given_up():
     times = Counter(drawn.draw(Random(seed)).kinds.profile for seed in range(600))
 
     assert times["intact"] > 2 * times["destructive"]
-    assert min(times.values()) > 50
+    assert min(times.values()) > 30
 
 
 def test_each_is_tried_once_before_any_is_preferred():
@@ -37,9 +37,8 @@ def test_a_family_has_the_profiles_that_it_can_bear():
     kafka, raft = profiles_for(KAFKA), profiles_for(RAFT)
 
     assert {"intact", "destructive", "controllers", "retention", "reassignments"} <= set(kafka)
-    assert "machines" not in kafka and "controller-links" not in kafka, (
-        "one is not simulated, of the other every hunt has all"
-    )
+    assert "machines" not in kafka, "it is not simulated"
+    assert "controller-links" not in kafka, "every hunt has all of it"
     assert not {"deletions", "retention", "controllers"} & set(raft)
     assert not REAL_ONLY & arms(*kafka).kinds()
 

@@ -35,9 +35,10 @@ def young(count, profile="intact", *, free=True, cluster=None):
 def test_they_have_the_faults_of_their_profile_and_those_on_talks_with_the_controller(profile):
     drawn = {fault.kind for plan in young(400, profile) for fault in plan.faults}
 
-    hunted = {"destructive": SIMULATED_ONLY - {"power-metadata-by-file"}, "reassignments": {"one-more-replica", "reassignment-taken-back"}}.get(
-        profile, frozenset()
-    )
+    hunted = {
+        "destructive": SIMULATED_ONLY - {"power-metadata-by-file"},
+        "reassignments": {"one-more-replica", "reassignment-taken-back"},
+    }.get(profile, frozenset())
     assert drawn <= set(PROFILES[profile]) | set(CONTROLLER_LINKS) | hunted
     assert drawn >= {*CONTROLLER_LINKS, *hunted}
 
