@@ -36,14 +36,19 @@ def known_of(name: str, kept: Iterable[KeptPlan] = (), hunted: Callable[[str], b
             found[one.repaired] = f"kept as {one.name}"
     found = {repaired: title for repaired, title in found.items() if not hunted(repaired)}
     words = [repaired.removeprefix(f"{name}+") for repaired in found if repaired.startswith(f"{name}+")]
+    preset, _, modifiers = name.partition("+")
     return Known(
-        tuple(Repair(*one) for one in found.items()), "+".join([name, *words]) if words else "", tuple(causes.items())
+        tuple(Repair(*one) for one in found.items()),
+        "+".join([name, *words]) if words else "",
+        preset if modifiers else "",
+        tuple(causes.items()),
     )
 
 
 def _of_the_zoo(name: str, variant: Variant) -> Iterator[tuple[str, str]]:
+    preset = parse_variant(name.partition("+")[0])
     for entry, repaired in repairs(name, variant):
-        if repaired.startswith(f"{name}+"):
+        if repaired.startswith(f"{name}+") and isinstance(preset, Variant) and entry.is_in(preset):
             yield repaired, f"{entry.key}: {entry.title}"
     pages = ((one.repair, one.words) for one in FINDINGS if one.repair and one.of(variant))
     for word, title in (*pages, _BOUNCES):

@@ -23,11 +23,13 @@ class Known:
 
     Attributes:
         repairs: of single bugs. all_repaired: the variant with all that are modifiers of it; empty: there are none.
+        preset: the variant without its modifiers, if it has any: what does not show there is theirs.
         causes: an anomaly and its cause → how what has no repair is called.
     """
 
     repairs: tuple[Repair, ...] = ()
     all_repaired: str = ""
+    preset: str = ""
     causes: tuple[tuple[tuple[str, str], str], ...] = ()
 
     def __bool__(self) -> bool:
@@ -36,14 +38,19 @@ class Known:
 
     def to_json(self) -> list[Any]:
         """Plain values."""
-        return [[list(one) for one in self.repairs], self.all_repaired, [[[*one], title] for one, title in self.causes]]
+        return [
+            [list(one) for one in self.repairs],
+            self.all_repaired,
+            self.preset,
+            [[[*one], title] for one, title in self.causes],
+        ]
 
     @staticmethod
     def from_json(data: Any) -> Known:  # noqa: ANN401 (as JSON gives it)
         """The reverse."""
-        repairs, all_repaired, causes = data
+        repairs, all_repaired, preset, causes = data
         shown = tuple(((name, cause), title) for (name, cause), title in causes)
-        return Known(tuple(Repair(*one) for one in repairs), all_repaired, shown)
+        return Known(tuple(Repair(*one) for one in repairs), all_repaired, preset, shown)
 
     def by_cause(self, name: str, cause: str) -> str:
         """How an anomaly of a cause that nothing repairs is called; empty: it is new."""

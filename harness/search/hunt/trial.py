@@ -92,7 +92,7 @@ def attempt(
             still = quarry.in_(shown)
             if still is not None:
                 caught = _the_same(_caught(still, shown, beside.history), quarry, verdict, run.history) or caught
-            elif caught is not None:
+            elif caught is not None and _shows(plan, known.preset, quarry, contract):
                 called = _repair(plan, quarry, contract, known)
         if caught is not None and not called:
             called = known.by_cause(caught.name, caught.cause) or _finding(variant, caught)
@@ -137,6 +137,11 @@ def _sort(near: Anomaly, trace: Sequence[TraceEvent]) -> str:
                 how = ", after a recovery"
                 break
     return f"{near.name} ({trace[at][KIND] if at else ''}{how})"
+
+
+def _shows(plan: Plan, preset: str, quarry: Quarry, contract: str) -> bool:
+    """Whether a plan shows anything without the modifiers that somebody asked for; of a preset itself it does."""
+    return not preset or quarry.in_(check(simulate(plan, parse_variant(preset), contract).history)) is not None
 
 
 def _repair(plan: Plan, quarry: Quarry, contract: str, known: Known) -> str:
