@@ -85,7 +85,7 @@ def test_there_are_thirteen_profiles():
 
 def test_only_one_profile_takes_metadata_back():
     assert [name for name, kinds in PROFILES.items() if set(kinds) & SIMULATED_ONLY] == ["metadata"]
-    assert set(PROFILES["metadata"]) - set(PROFILES["destructive"]) == SIMULATED_ONLY
+    assert set(PROFILES["metadata"]) - set(PROFILES["destructive"]) == {"power-metadata"}
 
 
 def test_of_long_plans_some_faults_outlast_what_anybody_waits_for_and_the_plan_outlasts_them(plans):
@@ -199,7 +199,10 @@ def test_what_befalls_replicas_that_move_is_waited_for_in_plans_that_move_them(p
 
 
 def test_together_the_profiles_have_every_kind():
-    assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS) - {"one-more-replica"}
+    assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS) - {
+        "one-more-replica",
+        "power-metadata-by-file",
+    }
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
