@@ -66,7 +66,8 @@ class HuntOptions(Options):
         "What to look for (again for more); any violation if not given.", "--for", multiple=True, metavar="ANOMALY"
     )
     profile: str | None = option(
-        "Faults to draw from (docs/faults.md).  [default: all that the variant can bear, by what they yield]",
+        "Faults to draw from (docs/faults.md).  [default: all that the variant can bear, by what they yield; with --script "
+        "or --confirm intact]",
         type=click.Choice(IN_THE_SIMULATOR),
     )
     with_known: bool = flag("Hunt for what is known of the variant, too, rather than count it and look beside it.")
@@ -90,6 +91,11 @@ class HuntOptions(Options):
     confirm: ConfirmOptions = group(ConfirmOptions)
     fresh: bool = flag("Begin anew, though the folder holds such a hunt; that one is deleted.")
     as_json: bool = shared(given.json_option)
+
+    @property
+    def drawn_from(self) -> str | None:
+        """The profile; None: all. Scripts are for brokers, which are given no power losses by default."""
+        return self.profile or ("intact" if self.confirm.wants_script else None)
 
     @property
     def wants_known(self) -> bool:
@@ -127,7 +133,7 @@ def hunt_command(options: HuntOptions) -> int:
 
     _refuse_unknown(options.names)
     free = not {"brokers", "replication_factor"} & options.typed.keys()  # brokers and replicas are left to the hunt
-    variant, profile, seed, contract = options.variant, options.profile, options.seed, options.contract
+    variant, profile, seed, contract = options.variant, options.drawn_from, options.seed, options.contract
     brokers = brokers_for(options.confirm, variant, options.cluster.partitions)
     cluster, asked, limits = options.cluster.spec(), options.workload.asked(), options.limits()
     quarry = Quarry(tuple(dict.fromkeys(options.names)))

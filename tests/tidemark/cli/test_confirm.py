@@ -20,7 +20,7 @@ from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.core.variant import parse_variant
 
 HUNT = ("hunt", "--variant", "kafka-0.11", "--for", "divergence", "--seed", "2", "--jobs", "1")
-FIND = "results/hunts/kafka-0.11-all-2/confirmed"
+FIND = "results/hunts/kafka-0.11-intact-2/confirmed"
 
 
 @pytest.fixture(scope="module")
