@@ -224,7 +224,7 @@ def test_without_an_engine_nobody_searches(cli, monkeypatch):
 def test_fresh_forgets_scripts_and_tries(cli):
     cli("--confirm", "containers", "--times", "1")
 
-    code, _, _ = cli("--fresh", "--tries", "1")
+    code, _, _ = cli("--profile", "intact", "--fresh", "--tries", "1")
 
     assert not cli.found.exists()
     assert code in (0, 1)
