@@ -129,6 +129,7 @@ class Why:
         repair: None where the run cannot be had again, or nothing that was tried gets through the plan.
         not_enough: what was tried without success, whether or not there is a repair.
         deciding: the faults that it takes; None where the run cannot be had again, or after too many tries.
+        known: findings that it shows, each in a sentence that names its page.
     """
 
     conditions: tuple[str, ...]
@@ -136,3 +137,4 @@ class Why:
     repair: Repair | None = None
     not_enough: tuple[NotEnough, ...] = ()
     deciding: DecidingFaults | None = None
+    known: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from tidemark.harness.report.moments import Moment, most_telling
 from tidemark.harness.report.story import all_moments, choose_anomaly, same_story, tell
 from tidemark.harness.report.why_section import NotEnough, Parting, Repair, Why
 from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.search.findings import recognised
 from tidemark.harness.search.shrink.cause import facts_with_numbers
 from tidemark.harness.simulator.execute import execute
 from tidemark.harness.why.candidates import Candidate, candidates, fits, pairs
@@ -59,12 +60,13 @@ def why_of(
         return None
     conditions = tuple(decisive_conditions(history, anomaly))
     facts = facts_with_numbers(anomaly, verdict, history) if history.trace else ()
+    known = tuple(one.words for one in recognised(variant, verdict, history))
     if not again:
-        return Why(conditions, facts)
+        return Why(conditions, facts, known=known)
     deciding = deciding_faults(plan, variant, contract, history, verdict, anomaly) if history.trace else None
     marked = deciding.enough if deciding is not None else ()
     repair, not_enough = _repair(plan, (variant, contract), (history, anomaly), marked)
-    return Why(conditions, facts, repair, not_enough, deciding)
+    return Why(conditions, facts, repair, not_enough, deciding, known)
 
 
 def why_of_stored(plan: Plan, history: History, verdict: Verdict) -> Why | None:

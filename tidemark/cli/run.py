@@ -29,6 +29,7 @@ from tidemark.cli.world import World, WorldOptions, containers
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
 from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.search.findings import recognised
 from tidemark.harness.search.shrink.cause import causes_of
 from tidemark.harness.search.shrink.choice import chosen
 from tidemark.harness.simulator import simulate
@@ -119,8 +120,10 @@ def run_command(options: RunOptions) -> int:
         why = why_of(plan, variant, options.contract, run.history, verdict, again=world.is_simulated)
         render_run(plan.to_json(), run.history, verdict, folder / REPORT, why)
     marks = exercised(run.history.trace, run.history.meta)
+    known = recognised(variant, verdict, run.history)
     if options.as_json:
         told = {"variant": variant, "folder": str(folder), "digest": run.digest, **verdict.to_json()}
+        told["known"] = [one.to_json() for one in known]
         if options.is_kept:
             told["kept"] = None if kept is None else str(kept)
         click.echo(json.dumps(told | {"exercised": {name: mark.times for name, mark in marks.items()}}))
@@ -131,6 +134,8 @@ def run_command(options: RunOptions) -> int:
             f"{run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[world.name]}, digest {run.digest}"
         )
         print_verdict(verdict, console)
+        for one in known:
+            console.print(f"  known: {escape(one.words)}", soft_wrap=True, highlight=False)
         for sentence in run.history.meta.get("not_suffered", ()):
             console.print(f"  left out of the plan: {sentence}", soft_wrap=True, highlight=False)
         if marks:

@@ -2,5 +2,6 @@
 
 from tidemark.harness.search.findings.finding import Finding
 from tidemark.harness.search.findings.findings import FINDINGS, known
+from tidemark.harness.search.findings.recognised import Recognised, recognised
 
-__all__ = ["FINDINGS", "Finding", "known"]
+__all__ = ["FINDINGS", "Finding", "Recognised", "known", "recognised"]

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tidemark.harness.search.corpus.kept_plan import read_kept
-from tidemark.harness.search.findings import FINDINGS, known
+from tidemark.harness.search.findings import FINDINGS, known, recognised
 from tidemark.harness.search.shrink.cause import Cause, causes_of
 from tidemark.harness.simulator.execute import execute
+from tidemark.harness.why import why_of
 from tidemark.nemesis import generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -18,6 +19,7 @@ WITH_PAGE = {
     "kafka-4.0+no-whole-target-reassignment": "reassignment-replaced",
     "kafka-4.0-lost-committed-write": "missed-reign",
     "kafka-4.0-reassignment": "reassignment-replaced",
+    "kafka-4.0-divergence": "truncation-taken-back",
     "kafka-4.0-strong-isr": "missed-reign",
 }
 
@@ -43,6 +45,25 @@ def test_of_all_kept_plans_those_of_a_finding_are_known_and_no_others(path):
 )
 def test_what_random_plans_show_of_findings_is_known(seed, index, expected):
     assert pages("kafka-4.0", generate_plan(seed, index, "retention", ClusterSpec())) <= expected
+
+
+def test_a_run_says_what_of_it_is_known():
+    run = execute(generate_plan(7, 84, "retention", ClusterSpec()), "kafka-4.0")
+    told = [one.to_json() for one in recognised("kafka-4.0", run.verdict, run.history)]
+
+    assert [(one["title"], one["repair"], one["anomalies"]) for one in told] == [
+        ("the forgotten log start", "rebuild-epochs", ["divergence", "stuck"]),
+    ]
+
+
+def test_the_page_of_a_run_says_it_too():
+    plan = generate_plan(1, 292, "retention", ClusterSpec())
+    run = execute(plan, "kafka-4.0")
+    why = why_of(plan, "kafka-4.0", None, run.history, run.verdict, again=False)
+
+    (sentence,) = why.known
+    assert sentence.startswith("stuck: a cut at a log start: ")
+    assert "docs/findings/cut-at-a-log-start.md" in sentence
 
 
 def test_where_the_repair_is_in_nothing_is_known():
