@@ -78,12 +78,12 @@ def test_the_table_counts_who_found_what():
 
 @pytest.mark.slow
 def test_a_mutant_is_tried_in_a_process_of_its_own(tmp_path):
-    """A leader whose high watermark is the greatest of its ISR's log ends, instead of the least, loses what it acknowledged."""
+    """A follower takes a high watermark of its leader's only where it has no such records."""
     _prepare(tmp_path)
     one = next(
         one
-        for one in mutants_of("nodes/core/leader.py")
-        if one.operator == "min and max exchanged" and one.before.startswith("min(")
+        for one in mutants_of("nodes/core/replica.py")
+        if one.operator == "condition negated" and one.before == "log.start <= leader_hw <= log.leo"
     )
     told = Try(tmp_path)(one)
 
