@@ -49,7 +49,7 @@ class Trial(NamedTuple):
     known: str = ""
     near: tuple[Near, ...] = ()
     vanished: tuple[str, ...] = ()
-    struck: frozenset[str] = frozenset()
+    struck: tuple[str, ...] = ()
     events: int = 0
 
 
@@ -75,7 +75,7 @@ def attempt(
     run = simulate(plan, variant, contract)
     verdict = check(run.history)
     found = quarry.in_(verdict)
-    struck = frozenset(str(one[3]) for one in run.history.nemesis if one[1] == "strike")
+    struck = tuple(sorted({str(one[3]) for one in run.history.nemesis if one[1] == "strike"}))
     reached, near = _marks(run, verdict, plan)
     caught = _caught(found, verdict, run.history)
     called, events = "", run.events

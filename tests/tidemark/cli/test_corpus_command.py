@@ -58,6 +58,8 @@ def test_what_is_hunted_and_shrunk_is_kept_and_played_again(cli):
         "--for",
         "lost-committed-write",
         "--until-found",
+        "--round",
+        "1",
         "--jobs",
         "1",
         "--profile",
@@ -69,7 +71,10 @@ def test_what_is_hunted_and_shrunk_is_kept_and_played_again(cli):
     assert "one plan is kept in results/corpus" in said
     origin = content(file)["origin"]
     words, _, number = origin.rpartition(" ")
-    assert words == "tidemark hunt --variant kafka-0.10 --for lost-committed-write --profile intact --seed 1, try"
+    assert (
+        words
+        == "tidemark hunt --variant kafka-0.10 --for lost-committed-write --profile intact --seed 1 --round 1, try"
+    )
     faults = len(content(file)["plan"]["faults"])
 
     command = next(line.split()[1:] for line in said.splitlines() if line.strip().startswith("tidemark shrink"))
