@@ -26,9 +26,9 @@ class EpochNumbers:
     def __init__(self, first: int) -> None:
         self._first = first
         self._begins: list[int] = []
-        self._leader: int | None = None
+        self._leaders: list[int] = []
         self._lock = Lock()
-        self._sent_in: dict[str, int] = {}
+        self._sent: dict[str, tuple[int, int]] = {}
 
     def heard(self, event: list[Any]) -> None:
         """Take a trace event of the controller's; may be called by another thread."""
@@ -37,8 +37,8 @@ class EpochNumbers:
             return
         leader, epoch = fields[0], fields[1]
         with self._lock:
-            if leader != self._leader:
-                self._leader = leader
+            if not self._leaders or leader != self._leaders[-1]:
+                self._leaders.append(leader)
                 self._begins.append(epoch)
 
     def number(self, epoch: int) -> int:
@@ -57,13 +57,23 @@ class EpochNumbers:
                 found.append((number, start))
         return tuple(found)
 
-    def sent(self, names: Iterable[str], epoch: int) -> None:
-        """Records were sent to a leader of this epoch, which is known where the system keeps none with its records."""
-        self._sent_in.update(dict.fromkeys(names, epoch))
+    def sent(self, names: Iterable[str], broker: int, epoch: int) -> None:
+        """Records were sent to a broker of this epoch, for a system that keeps no epoch with its records."""
+        self._sent.update(dict.fromkeys(names, (broker, epoch)))
 
     def of_replica(self, state: ReplicaSnapshot) -> ReplicaSnapshot:
         """A replica in the script's numbers."""
-        log = tuple(
-            (self.number(epoch if epoch >= 0 else self._sent_in.get(name, epoch)), name) for epoch, name in state.log
-        )
+        log = tuple((self.number(epoch) if epoch >= 0 else self._written_in(name), name) for epoch, name in state.log)
         return state._replace(epoch=self.number(state.epoch), log=log, cache=self.cache(state.cache))
+
+    def _written_in(self, name: str) -> int:
+        """The script's number of the reign in which a record was written: the broker it was sent to may not have known yet that it
+        leads, and takes it as soon as it does.
+        """
+        if name not in self._sent:
+            return UNKNOWN
+        broker, epoch = self._sent[name]
+        with self._lock:
+            known = max(bisect_right(self._begins, epoch) - 1, 0)
+            led = (reign for reign in range(known, len(self._leaders)) if self._leaders[reign] == broker)
+            return self._first + next(led, known)

@@ -180,7 +180,7 @@ class LiveTarget(ScriptTarget):
         sender = self._clients.sender(values, acks, certain)
         self.sends.update(dict.fromkeys(names, sender))
         if self._epochs is not None:
-            self._epochs.sent(names, self._sight.glance(to).epoch)
+            self._epochs.sent(names, to, self._sight.glance(to).epoch)
         self._clients.send(sender, to)
         return sender
 

@@ -9,6 +9,7 @@ from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 from tidemark.harness.scenario import parse_scenario, run_scenario
 from tidemark.harness.scenario.live.epoch_numbers import UNKNOWN, EpochNumbers
 from tidemark.harness.scenario.live.target import LiveTarget
+from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 from tidemark.harness.systems.kafka.epochs_of_old_formats import attribute
 from tidemark.harness.systems.tidemark import TidemarkSystem
 
@@ -77,6 +78,30 @@ def test_entries_of_a_cache_that_are_one_reign_are_one_entry():
 
     assert found.cache(((0, 0), (1, 5), (4, 9))) == ((3, 0), (4, 9))
     assert found.cache(()) == ()
+
+
+def replica(*log):
+    return ReplicaSnapshot(2, "leader", 6, log, len(log), 0, ())
+
+
+@pytest.mark.parametrize(
+    ("broker", "knew", "reign"),
+    [
+        (1, 5, 3),
+        pytest.param(2, 5, 4, id="one-that-does-not-know-yet-that-it-leads"),
+        pytest.param(1, 6, 5, id="a-former-leader-that-leads-again"),
+        pytest.param(3, 6, 4, id="one-that-never-led"),
+    ],
+)
+def test_a_record_without_an_epoch_is_of_the_reign_in_which_its_broker_took_it(broker, knew, reign):
+    found = numbers((1, 5), (2, 6), (1, 7), first=3)
+    found.sent(["m1"], broker, knew)
+
+    assert found.of_replica(replica((-1, "m1"), (6, "m2"))).log == ((reign, "m1"), (4, "m2"))
+
+
+def test_a_record_that_nobody_sent_has_no_reign():
+    assert numbers((1, 5)).of_replica(replica((-1, "m1"))).log == ((UNKNOWN, "m1"),)
 
 
 # On a target
