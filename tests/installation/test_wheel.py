@@ -95,7 +95,7 @@ def test_it_asks_for_little_unless_extras_are_asked_for(metadata):
 
 def test_it_installs_the_program(wheel):
     assert wheel.read("tidemark_chaos-0.1.0.dist-info/entry_points.txt").split() == (
-        b"[console_scripts] tidemark = tidemark.cli:main".split()
+        b"[console_scripts] tidemark = tidemark.command:main".split()
     )
 
 

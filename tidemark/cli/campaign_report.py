@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from tidemark.cli.exits import ANOMALY, INTERNAL_ERROR, UNKNOWN, VALID
 from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, CiOptions
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.writing_to import writing_to
 
@@ -101,7 +101,7 @@ def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[E
 def _print(comparison: Comparison) -> None:
     from tidemark.pipeline.compare.compare_table import print_comparison
 
-    print_comparison(comparison, Console())
+    print_comparison(comparison, output())
 
 
 def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Collection[Path]) -> Path:
@@ -148,7 +148,7 @@ def _print_parts(lines: list[PartLine]) -> None:
         table.add_row(
             escape(line.part), escape(line.variant), f"{line.runs} of {line.expected}", str(rate.hits), *share
         )
-    Console(highlight=False).print(table)
+    output(highlight=False).print(table)
 
 
 def _lines(comparison: Comparison, folder: Path) -> tuple[list[RunLine], bool]:

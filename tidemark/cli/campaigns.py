@@ -14,6 +14,7 @@ from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, error_words, pla
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import RESULTS, json_option
+from tidemark.cli.output import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ Examples:
 def list_command(folder: Path | StoreAddress, *, as_json: bool) -> int:
     """List the campaigns in FOLDER (results unless told) and below it. It may be a place in an object store."""
     need(campaign=True)
-    console = Console(highlight=False, soft_wrap=True)
+    console = output(highlight=False, soft_wrap=True)
     none = True
     for where, found in _in_store(folder) if isinstance(folder, StoreAddress) else _in_folder(folder):
         none = False

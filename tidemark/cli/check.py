@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from tidemark.checkers import HistoryFormatError, check, read_stream
 from tidemark.checkers.history.line_shapes import refuse_what_is_no_log
@@ -19,6 +18,7 @@ from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of
 from tidemark.cli.model import ModelOptions, check_by_model, model_option, refuse_with_model, told_models
 from tidemark.cli.options import POSITIVE, contract_option, json_option
+from tidemark.cli.output import output
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
 from tidemark.cli.show import print_verdict
@@ -141,7 +141,7 @@ def check_command(options: CheckOptions) -> int:
     if options.as_json:
         click.echo(json.dumps(verdict.to_json()))
     else:
-        print_verdict(verdict, Console())
+        print_verdict(verdict, output())
         for line in told_models(history):
             click.echo(f"  {line}")
     return exit_code([verdict.valid])

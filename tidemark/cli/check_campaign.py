@@ -17,6 +17,7 @@ from tidemark.cli.exits import INTERRUPTED, exit_code
 from tidemark.cli.extras import need
 from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, CiOptions
 from tidemark.cli.options import SparkMaster, VariantList
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.writing_to import writing_to
@@ -149,7 +150,7 @@ def _to_json(outcome: RecheckOutcome, changed: Any) -> dict[str, Any]:  # noqa: 
 
 
 def _print(outcome: RecheckOutcome, changed: Any, limit: int) -> None:  # noqa: ANN401 - as above
-    console = Console(highlight=False, soft_wrap=True)
+    console = output(highlight=False, soft_wrap=True)
     judged, missing, other = (outcome.total(name) for name in ("judged", "missing", "other"))
     console.print(f"{judged} of {judged + missing + other} runs were judged again (checkers {outcome.code[:12]}).")
     if outcome.already:

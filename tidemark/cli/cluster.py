@@ -16,6 +16,7 @@ from tidemark.cli.engine import engine, telling
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import FILE, json_option, variant_option
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import SystemOptions, variant_on
 from tidemark.cli.typed_options import Options, argument, flag, group, shared, taking
@@ -84,7 +85,7 @@ def up_command(options: UpOptions) -> int:
     system, name, detach = options.system.found(), options.name, options.detach
     (name_of_variant,) = World("docker", system).variants((options.variant,), typed="variant" in options.typed)
     variant = variant_on(system, name_of_variant)
-    console = Console()
+    console = output()
     offer_cleanup(Console(stderr=True))
     with engine() as client:
         with telling() as tell:
@@ -126,7 +127,7 @@ def status_command(name: str | None, as_json: bool) -> int:
     elif not described:
         click.echo("no clusters; start one with: tidemark cluster up --detach")
     else:
-        console = Console()
+        console = output()
         for one in described:
             print_cluster(console, one)
     return VALID

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from tidemark.checkers.verdict.verdict import VIOLATION
 from tidemark.cli.corpus import read_plan_or_kept
 from tidemark.cli.exits import VALID, exit_code
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import PlanError
@@ -59,5 +59,5 @@ def compare_plan(file: Path, variants: Sequence[str], contract: str | None, *, f
                 told or verdict.unknown_because or "none",
             )
             table.add_row(*map(escape, row))
-        Console(highlight=False).print(table)
+        output(highlight=False).print(table)
     return exit_code(verdict.valid for verdict in verdicts.values()) if fails else VALID

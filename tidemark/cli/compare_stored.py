@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from tidemark.cli.campaign_place import StoreAddress, at_hand
 from tidemark.cli.campaign_report import cases, exit_code_of
 from tidemark.cli.exits import VALID
 from tidemark.cli.for_ci import CiOptions
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 
 
@@ -43,7 +43,7 @@ def compare_stored(
     if as_json:
         click.echo(json.dumps(comparison.to_json() | {"differences": differ}))
     else:
-        console = Console()
+        console = output()
         for sentence in differ or ["The campaigns have the same settings and the same code."]:
             console.print(sentence, highlight=False, markup=False)
         print_comparison(comparison, console, between_campaigns=True)

@@ -14,6 +14,7 @@ from tidemark.cli.conform_all import AllOptions, conform_all
 from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import NEW_FILE, POSITIVE, RealRange, Several, VariantList, json_option
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import containers
@@ -92,7 +93,7 @@ def conform_command(options: ConformOptions) -> int:
     from tidemark.harness.conform.show import STANDINGS, show_comparison, show_summary
 
     pairings = _pairings(options)
-    console, status = Console(), Console(stderr=True)
+    console, status = output(), Console(stderr=True)
     comparisons: list[SideBySide] = []
     with _worlds(pairings, options) as worlds:
         for number, pairing in enumerate(pairings, 1):

@@ -14,6 +14,7 @@ from rich.progress import track
 
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
 from tidemark.cli.options import FOLDER, NEW_FILE, RESULTS, words_in, writable_folder
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.world import containers
@@ -98,7 +99,7 @@ def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: 
         }
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     else:
-        show_all(kept, known_differences.KNOWN_DIFFERENCES, Console())
+        show_all(kept, known_differences.KNOWN_DIFFERENCES, output())
     if found.unexplained:
         return ANOMALY
     return UNKNOWN if any(one.lacks(tries) for one in kept) else VALID

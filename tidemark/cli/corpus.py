@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.options import FOLDER, RESULTS
+from tidemark.cli.output import output
 from tidemark.cli.spread import spread_over
 from tidemark.harness.runs.code_version import commit_of_code
 from tidemark.harness.runs.own_rules import variant_options
@@ -215,7 +216,7 @@ def _as_json(line: _Line) -> dict[str, Any]:
 
 
 def _tell(lines: list[_Line], differ: list[_Line]) -> None:
-    console = Console()
+    console = output()
 
     def say(words: str, style: str = "") -> None:
         console.print(words, style=style, soft_wrap=True, highlight=False, markup=False)

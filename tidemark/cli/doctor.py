@@ -8,7 +8,6 @@ import platform
 import sys
 
 import click
-from rich.console import Console
 from rich.markup import escape
 
 from tidemark.cli.doctor_containers import container_findings
@@ -16,6 +15,7 @@ from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.extras import in_checkout, missing
 from tidemark.cli.finding import Finding, extra_finding
 from tidemark.cli.options import RESULTS, json_option
+from tidemark.cli.output import output
 from tidemark.harness.scenario import all_scenarios
 
 EPILOG = """\b
@@ -58,7 +58,7 @@ def doctor_command(world: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
     else:
-        console = Console()
+        console = output()
         for finding in findings:
             missing = "[red]✗[/]" if finding in missing_ones else "[yellow]–[/]"
             advice = f" — {finding.advice}" if finding.advice else ""

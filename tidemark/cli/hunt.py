@@ -20,6 +20,7 @@ from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.confirm import Confirming, ConfirmOptions, Ended, brokers_for, carry_on, forget, tell
 from tidemark.cli.corpus import corpus_option, keep_catches, kept_plans
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
+from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, master_option, spread_over
@@ -178,7 +179,7 @@ def hunt_command(options: HuntOptions) -> int:
         wanted = Confirming(variant, contract, brokers, options.confirm.times, _again(options))
         further = carry_on(kept, wanted, without)
         if not options.as_json:
-            tell(further, Console())
+            tell(further, output())
         if further.kept is not None or not limits.until_found or limits.tries or len(without) == hopeless:
             break
     if options.as_json:
@@ -340,7 +341,7 @@ def _tell(
         }
         click.echo(json.dumps(told))
         return
-    console = Console()
+    console = output()
     rate = f", {tries / seconds:.0f} a second" if tries and seconds else ""
     console.print(
         f"[bold]{variant}[/]: {hunt.corpus.tries:,} plans tried{rate}; {kept.caught.total():,} of them caught something"

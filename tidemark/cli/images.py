@@ -6,12 +6,12 @@ import json
 import time
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from tidemark.cli.engine import engine, telling
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
+from tidemark.cli.output import output
 from tidemark.cli.system_option import OWN
 from tidemark.cli.typed_options import Options, flag, option, shared, taking
 
@@ -79,7 +79,7 @@ def build_command(options: BuildOptions) -> int:
     if options.as_json:
         click.echo(json.dumps({"name": name, "id": image, "seconds": round(took, 2)}))
     else:
-        Console().print(f"{name} is ready ({took:.1f} s)", highlight=False)
+        output().print(f"{name} is ready ({took:.1f} s)", highlight=False)
     return VALID
 
 
@@ -118,5 +118,5 @@ def list_command(as_json: bool) -> int:
             created = image.created[:16].replace("T", " ")
             size = f"{image.size / 1e6:.0f} MB"
             table.add_row(image.name, image.version, size, created, "yes" if image.current else "")
-        Console().print(table)
+        output().print(table)
     return VALID

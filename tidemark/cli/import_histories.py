@@ -13,6 +13,7 @@ from tidemark.checkers.verdict.visible import visible
 from tidemark.cli.exits import INTERRUPTED, UNKNOWN, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import FOLDER, contract_option, json_option, writable_folder
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, spread_over
 from tidemark.cli.typed_options import Options, argument, option, shared, taking
@@ -135,7 +136,7 @@ def _to_json(folder: Path, outcome: ImportOutcome, found: Found) -> dict[str, An
 
 
 def _print(folder: Path, outcome: ImportOutcome, found: Found) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = output(highlight=False, soft_wrap=True)
 
     def say(words: str) -> None:
         console.print(visible(words), markup=False)

@@ -28,13 +28,13 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 
 
 class RealRange(click.FloatRange):
-    """A number within bounds, which "nan" is not, though nothing is above or below it."""
+    """A finite number within bounds, which "nan" is not, though nothing is above or below it, and neither is "1e400"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
         """Refuse what is no number."""
         number = float(super().convert(value, param, ctx))
-        if math.isnan(number):
-            self.fail(f"{value!r} is no number", param, ctx)
+        if math.isnan(number) or (math.isinf(number) and isinstance(value, str)):  # a default may be without end
+            self.fail(f"{value!r} is no finite number", param, ctx)
         return number
 
     def _describe_range(self) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.markup import escape
 
 from tidemark.checkers import Verdict, check
@@ -17,6 +16,7 @@ from tidemark.cli.exits import UNKNOWN, exit_code
 from tidemark.cli.extras import need
 from tidemark.cli.for_ci import Case, CiOptions, case_of
 from tidemark.cli.options import FOLDER, RESULTS, contract_option, json_option, variant_option, writable_folder
+from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import PlanOptions
 from tidemark.cli.refused import refused
@@ -128,7 +128,7 @@ def run_command(options: RunOptions) -> int:
             told["kept"] = None if kept is None else str(kept)
         click.echo(json.dumps(told | {"exercised": {name: mark.times for name, mark in marks.items()}}))
     else:
-        console = Console()
+        console = output()
         console.print(
             f"[bold]{variant}[/], plan {plan.index} of seed {plan.seed} ({plan.profile}): {len(plan.faults)} faults, "
             f"{run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[world.name]}, digest {run.digest}"
@@ -207,5 +207,5 @@ def _broken_off(why: str, variant: str, folder: Path, options: RunOptions) -> in
     if options.as_json:
         click.echo(json.dumps({"variant": variant, "folder": str(folder), **verdict.to_json()}))
     else:
-        Console().print(f"[bold yellow]unknown[/]: {escape(why)}\n  what evidence there is: {folder}", soft_wrap=True)
+        output().print(f"[bold yellow]unknown[/]: {escape(why)}\n  what evidence there is: {folder}", soft_wrap=True)
     return UNKNOWN

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.markup import escape
 
 from tidemark.checkers.verdict.visible import visible
@@ -16,6 +15,7 @@ from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, at_hand
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import json_option
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, argument, flag, option, shared, taking
 
@@ -86,7 +86,7 @@ def _print(run: ListedRun, *, as_json: bool) -> None:
     told += [f"({verdict}: {name})" for name, verdict, _ in run.anomalies if verdict != "violation"]
     when = "" if run.first_violation_us is None else f" at {run.first_violation_us / 1e6:.2f} s"
     faults = "" if run.faults is None else f", {run.faults} faults"
-    console = Console(highlight=False, soft_wrap=True)
+    console = output(highlight=False, soft_wrap=True)
     part = f" ({run.part_title})" if run.part_title else ""
     what = escape(f"{part}{faults}{when}: {', '.join(told) or run.valid}")
     console.print(f"[bold]{escape(run.variant)}, plan {run.plan}[/]{what}")

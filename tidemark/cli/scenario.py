@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.progress import track
 
 from tidemark.cli.engine import tells
-from tidemark.cli.exits import ANOMALY, VALID
+from tidemark.cli.exits import ANOMALY, VALID, exit_code
 from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions
 from tidemark.cli.options import POSITIVE, RealRange, VariantName, json_option
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
 from tidemark.cli.system_option import SystemOptions, variant_on, variants_had
@@ -45,7 +46,8 @@ Examples:
   tidemark scenario kip-279-scenario-1-n-20 --system kafka:2.8.2@1.1 --times 10
 
 \b
-Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out."""
+Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out.
+With --verdict: 0 every run is valid, 1 one is not, 2 unknown."""
 
 
 class ScenarioOptions(Options):
@@ -63,6 +65,7 @@ class ScenarioOptions(Options):
     )
     hosts: Path | None = shared(hosts_option)
     stop_at_first: bool = flag("Stop at the first outcome that is not as expected.")
+    by_verdict: bool = flag("Exit by the verdicts, as tidemark run does, whatever the script expects.", "--verdict")
     each: bool = flag("Tell the whole run under every variant, also where it is the same as under another.")
     system: SystemOptions = group(SystemOptions)
     ci: CiOptions = group(CiOptions)
@@ -107,12 +110,14 @@ def scenario_command(options: ScenarioOptions) -> int:
 
         if options.each:
             for outcome in outcomes:
-                show_outcome(outcome, Console())
+                show_outcome(outcome, output())
         else:
-            show_together(outcomes, Console())
+            show_together(outcomes, output())
     failures = [words for one in tries for words in one.failures]
     if failures:
         raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
+    if options.by_verdict:
+        return exit_code(outcome.verdict.valid for outcome in outcomes)
     return VALID if all(outcome.matched for outcome in outcomes) else ANOMALY
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tidemark.cli.output import output
 from tidemark.harness.scenario import variants_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def show_scenarios(scenarios: list[Scenario], *, as_json: bool) -> None:
     table = Table("scenario", "what it shows", "source")
     for scenario in scenarios:
         table.add_row(scenario.name, scenario.title, scenario.source)
-    Console().print(table)
+    output().print(table)
 
 
 def show_outcomes(outcomes: list[ScenarioOutcome]) -> None:
@@ -92,7 +92,7 @@ def show_outcomes(outcomes: list[ScenarioOutcome]) -> None:
             table.add_section()
         table.add_row("" if name == shown else name, ", ".join(variants), ending, expected)
         shown = name
-    console = Console()
+    console = output()
     console.print(table)
     wrong = sum(not outcome.matched for outcome in outcomes)
     scenarios = len({outcome.scenario.name for outcome in outcomes})
@@ -111,7 +111,7 @@ def show_tries(tries: list[Tries]) -> None:
             f"{one.violated} of {one.times}",
             f"[{style}]{one.matched} of {one.times}[/]",
         )
-    console = Console()
+    console = output()
     console.print(table)
     for one in tries:
         for words in one.mismatches:

@@ -17,6 +17,7 @@ from tidemark.checkers.verdict.verdict import VIOLATION
 from tidemark.cli import options as given
 from tidemark.cli.corpus import corpus_option, keep
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
+from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import PlanOptions
 from tidemark.cli.refused import refused
@@ -121,10 +122,10 @@ def shrink_command(options: ShrinkOptions) -> int:
         found_told = as_json(found, aim, task, file, often) | {"kept": None if kept is None else str(kept)}
         click.echo(json.dumps(found_told | script.to_json()))
     else:
-        print_shrunk(Console(), found, aim, task, file, often)
+        print_shrunk(output(), found, aim, task, file, often)
         if kept is not None:
             click.echo(f"  kept in {kept}")
-        script.tell(Console())
+        script.tell(output())
     if found.ended == STOPPED:
         return INTERRUPTED
     return ANOMALY if found.cause.verdict == VIOLATION else VALID

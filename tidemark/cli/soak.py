@@ -15,6 +15,7 @@ from tidemark.cli import options as given
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.exits import INTERRUPTED, VALID
 from tidemark.cli.extras import need
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import system_called
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
@@ -120,7 +121,7 @@ def soak_command(options: SoakOptions) -> int:
     if options.as_json:
         click.echo(json.dumps({"out": str(results.folder), "cells": [one.to_json() for one in tally(kept)]}, indent=1))
     else:
-        show_soak(kept, Console())
+        show_soak(kept, output())
     return VALID
 
 

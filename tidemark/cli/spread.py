@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -82,8 +83,10 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
 
 def _end_with_the_command() -> None:
     """Have this process of a pool end when the command is killed; else it would wait for work for ever, and hold the locks of the
-    command, which it has inherited.
+    command, which it has inherited. Ctrl-C reaches all processes of a terminal; what it means is the
+    command's to say, which lets this one finish the piece at which it is.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     command = parent_process()
 
     def follow() -> None:

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -14,6 +13,7 @@ from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, at_hand
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import SparkMaster, json_option
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 
 EPILOG = """\b
@@ -59,7 +59,7 @@ def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master
         table.add_column(escape(column), overflow="fold")
     for row in answer.rows:
         table.add_row(*("–" if value is None else escape(str(value)) for value in row))
-    Console(highlight=False).print(table)
+    output(highlight=False).print(table)
     if answer.more:
         click.echo("… and more: --limit 0 prints all.")
     return VALID

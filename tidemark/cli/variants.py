@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import VariantName, json_option
+from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.nodes.core.describe import describe, differences, modifiers
 from tidemark.nodes.families import FAMILIES, AnyVariant, family_of, parse_variant
@@ -79,7 +79,7 @@ def _print_all(variant: AnyVariant) -> None:
     table = _table("", variant.name)
     for row in describe(variant):
         table.add_row(*row)
-    Console().print(table)
+    output().print(table)
 
 
 def _print_differences(one: AnyVariant, other: AnyVariant) -> None:
@@ -90,7 +90,7 @@ def _print_differences(one: AnyVariant, other: AnyVariant) -> None:
     table = _table("", one.name, other.name)
     for topic, first, second in found:
         table.add_row(topic, first or "–", second or "–")
-    Console().print(table)
+    output().print(table)
 
 
 def _table(*columns: str) -> Table:

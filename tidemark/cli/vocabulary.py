@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
+from tidemark.cli.output import output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,4 +65,4 @@ def _print(what: str, sentences: Mapping[str, str]) -> None:
     table.add_column("", overflow="fold")
     for name, words in sentences.items():
         table.add_row(name, words)
-    Console().print(table)
+    output().print(table)

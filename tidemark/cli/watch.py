@@ -18,6 +18,7 @@ from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, place_of
 from tidemark.cli.exits import UNKNOWN, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import RealRange, SparkMaster, json_option
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def watch_command(campaign: Path | StoreAddress, every: float, master: str | Non
     from tidemark.pipeline.watch.watch import watch_campaign
 
     folder = _run_here(campaign) if isinstance(campaign, StoreAddress) else _at_work(campaign)
-    console = Console(highlight=False)
+    console = output(highlight=False)
     with refused(), closing(watch_campaign(folder, master=master, seconds=every)) as told:
         if as_json:
             last = _as_json(told)

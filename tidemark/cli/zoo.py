@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.harness.zoo import Entry, ZooError, all_entries, find
 
@@ -46,7 +46,7 @@ def _list(entries: list[Entry]) -> None:
     table.add_column("script")
     for entry in entries:
         table.add_row(entry.key, entry.title, entry.variant, "yes" if entry.scenario else "–")
-    Console().print(table)
+    output().print(table)
     click.echo(f"{len(entries)} bugs; tidemark zoo KEY tells of one")
 
 
@@ -67,5 +67,5 @@ def _show(entry: Entry) -> None:
     for row in rows:
         table.add_row(*row)
     click.echo(f"{entry.key}: {entry.title}\n")
-    Console(highlight=False).print(table)
+    output(highlight=False).print(table)
     click.echo("\n" + "\n".join(f"  {line}" for line in entry.commands()))

@@ -1,0 +1,18 @@
+"""Where commands print: on a terminal within its width, into a file or a pipe in lines of whatever length."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from rich.console import Console
+
+ENDLESS: Final = 100_000
+"""Columns of what is no terminal: nothing is wrapped or cut for whoever reads it, unless ``COLUMNS`` says how wide that is."""
+
+
+def output(*, highlight: bool = True, soft_wrap: bool = False) -> Console:
+    """Standard output; the arguments are rich's."""
+    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(highlight=highlight, soft_wrap=soft_wrap, width=ENDLESS if wide else None)
