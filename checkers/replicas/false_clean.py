@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tidemark.checkers.history.trace_events import KIND, Register, Start, Stop
+from tidemark.checkers.history.trace_events import KIND, NODE, Register, Start, Stop
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
@@ -35,9 +35,9 @@ def false_clean_shutdowns(points: Iterable[TurningPoint]) -> Iterator[Anomaly]:
     for index, event in points:
         match event[KIND]:
             case Stop.kind:
-                stops[event[1]] = Stop(event)
-            case Start.kind if (stop := stops.get(event[1])) is not None:
-                heard.setdefault(event[1], []).append(stop)
+                stops[event[NODE]] = Stop(event)
+            case Start.kind if (stop := stops.get(event[NODE])) is not None:
+                heard.setdefault(event[NODE], []).append(stop)
             case Register.kind:
                 register = Register(event)
                 before = heard.get(register.broker, [])

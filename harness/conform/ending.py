@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.checkers import History
+from tidemark.checkers.history.trace_events import Truncate
 from tidemark.checkers.verdict.verdict import BY_PROMISES
 from tidemark.harness.conform.epochs import Reign, Renumbering, merged, reigns, renumber
 from tidemark.harness.conform.final_epochs import replicas_in_own_epochs
@@ -133,9 +134,8 @@ def _replica(scenario: Scenario, state: ReplicaSnapshot, numbers: Renumbering, *
 
 def _truncations(scenario: Scenario, history: History) -> dict[str, str]:
     cuts: dict[int, list[str]] = {broker: [] for broker in scenario.cluster.broker_ids()}
-    for _, node, event, _, *fields in history.trace:
-        if event == "truncate":
-            cuts[node].append(f"from {fields[1]} to {fields[0]}")
+    for cut in Truncate.among(history.trace):
+        cuts[cut.node].append(f"from {cut.old_leo} to {cut.to}")
     return {f"truncations of {scenario.broker_name(b)}": ", ".join(told) or "none" for b, told in cuts.items()}
 
 

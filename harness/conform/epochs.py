@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from tidemark.checkers.history.trace_events import TraceEvent
+from tidemark.checkers.history.trace_events import KIND, Append, Elect, Lead, TraceEvent
 
 NOBODY = -1
 _BY_RECORDS, _BY_LEADER = 1_000, 10
@@ -36,14 +36,18 @@ def reigns(trace: Iterable[TraceEvent]) -> list[Reign]:
     leaders: dict[int, int] = {}
     values: defaultdict[int, set[int]] = defaultdict(set)
     written: set[int] = set()
-    for _, node, event, _, *fields in trace:
-        if event == "elect":
-            leaders.setdefault(fields[1], fields[0])
-        elif event == "lead":
-            leaders[fields[0]] = node
-        elif event == "append":
-            values[fields[1]].update(value for value in fields[2] if value not in written)
-            written.update(fields[2])
+    for event in trace:
+        match event[KIND]:
+            case Elect.kind:
+                elect = Elect(event)
+                leaders.setdefault(elect.leader_epoch, elect.leader)
+            case Lead.kind:
+                lead = Lead(event)
+                leaders[lead.leader_epoch] = lead.node
+            case Append.kind:
+                append = Append(event)
+                values[append.epoch].update(value for value in append.values if value not in written)
+                written.update(append.values)
     known = sorted(epoch for epoch in leaders.keys() | values.keys() if epoch >= 0)
     return [Reign(epoch, leaders.get(epoch, NOBODY), frozenset(values[epoch])) for epoch in known]
 

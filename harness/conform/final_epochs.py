@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidemark.checkers.history.trace_events import TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    Append,
+    Final,
+    Hole,
+    Recovered,
+    Stop,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.harness.scenario.play import ScenarioOutcome
 from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
@@ -19,7 +29,7 @@ _Log = dict[int, tuple[int, int]]
 def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaSnapshot]:
     """All replicas at rest. What the trace does not know is left as the target told it."""
     logs = _replayed(outcome.history.trace)
-    finals = {node: fields for _, node, event, _, *fields in outcome.history.trace if event == "final"}
+    finals = {final.node: final for final in Final.among(outcome.history.trace)}
     name = outcome.scenario.records.name
     found = []
     for state in outcome.narrative[-1].replicas:
@@ -28,24 +38,29 @@ def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaSnapshot]:
             traced[offset] if offset in traced and traced[offset][1] == record else (epoch, record)
             for offset, (epoch, record) in enumerate(state.log, state.start)
         )
-        fields = finals.get(state.broker)
-        epoch, cache = (fields[1], tuple(fields[4])) if fields else (state.epoch, state.cache)
+        final = finals.get(state.broker)
+        epoch, cache = (final.leader_epoch, tuple(final.cache)) if final else (state.epoch, state.cache)
         found.append(state._replace(epoch=epoch, log=log, cache=cache))
     return found
 
 
 def _replayed(trace: Iterable[TraceEvent]) -> dict[int, _Log]:
     logs: dict[int, _Log] = {}
-    for _, node, event, _, *fields in trace:
-        log = logs.setdefault(node, {})
-        if event == "append":
-            base, epoch, values = fields[:3]
-            _cut(log, base)
-            log.update((base + at, (epoch, value)) for at, value in enumerate(values))
-        elif event in {"truncate", "hole", "recovered"}:
-            _cut(log, fields[0])
-        elif event == "stop" and fields[0] == "disk":
-            log.clear()
+    for event in trace:
+        log = logs.setdefault(event[NODE], {})
+        match event[KIND]:
+            case Append.kind:
+                append = Append(event)
+                _cut(log, append.base_offset)
+                log.update((append.base_offset + at, (append.epoch, value)) for at, value in enumerate(append.values))
+            case Truncate.kind:
+                _cut(log, Truncate(event).to)
+            case Hole.kind:
+                _cut(log, Hole(event).begin)
+            case Recovered.kind:
+                _cut(log, Recovered(event).leo)
+            case Stop.kind if Stop(event).how == "disk":
+                log.clear()
     return logs
 
 

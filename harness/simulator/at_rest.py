@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Follow, Lead, OutOfOrder
 from tidemark.harness.runs.at_rest import PartitionView, ReplicaView, refusal
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ def _refused(simulation: Simulation, broker: int, replica: Any, end: int) -> str
     leo = replica.log.leo
     if leo == end:
         return ""
-    for entry in reversed(simulation.trace):
-        if entry[1] == broker and entry[3] == replica.name:
-            if entry[2] == "out-of-order" and entry[5] == leo:
-                return refusal(entry[4])
-            if entry[2] in ("follow", "lead"):
+    for event in reversed(simulation.trace):
+        if event[NODE] == broker and event[PARTITION] == replica.name:
+            if event[KIND] == OutOfOrder.kind and OutOfOrder(event).leo == leo:
+                return refusal(OutOfOrder(event).base_offset)
+            if event[KIND] in (Follow.kind, Lead.kind):
                 return ""
     return ""

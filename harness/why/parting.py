@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import Append
 from tidemark.harness.report.moments import Moment, merged
 from tidemark.harness.report.why_section import Deed, Parting
 
@@ -86,11 +87,12 @@ def _first_difference(
 def _lineage(history: History, partition: str) -> Iterator[tuple[int, int, _Key, str]]:
     """Where the leader epoch of what a node appends changes."""
     newest: dict[int, int] = {}
-    for time, node, event, of, *fields in history.trace:
-        if event == "append" and of == partition and newest.get(node) != fields[1]:
-            newest[node] = fields[1]
-            words = f"Broker {node} appends records of leader epoch {fields[1]}, from offset {fields[0]} on."
-            yield time, node, ("epoch", fields[1]), words
+    for append in Append.among(history.trace, partition):
+        node, epoch = append.node, append.epoch
+        if newest.get(node) != epoch:
+            newest[node] = epoch
+            words = f"Broker {node} appends records of leader epoch {epoch}, from offset {append.base_offset} on."
+            yield append.time, node, ("epoch", epoch), words
 
 
 def _deeds(

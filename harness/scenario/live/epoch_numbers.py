@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from threading import Lock
 from typing import Any
 
+from tidemark.checkers.history.trace_events import KIND, Elect
 from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 UNKNOWN = -1
@@ -32,14 +33,13 @@ class EpochNumbers:
 
     def heard(self, event: list[Any]) -> None:
         """Take a trace event of the controller's; may be called by another thread."""
-        _, _, name, _, *fields = event
-        if name != "elect":
+        if event[KIND] != Elect.kind:
             return
-        leader, epoch = fields[0], fields[1]
+        elect = Elect(event)
         with self._lock:
-            if not self._leaders or leader != self._leaders[-1]:
-                self._leaders.append(leader)
-                self._begins.append(epoch)
+            if not self._leaders or elect.leader != self._leaders[-1]:
+                self._leaders.append(elect.leader)
+                self._begins.append(elect.leader_epoch)
 
     def number(self, epoch: int) -> int:
         """The script's number of an epoch; one that nobody was told of yet belongs to the latest reign."""

@@ -13,6 +13,7 @@ from tidemark.checkers.history.trace_events import (
     PARTITION,
     TIME,
     Append,
+    Nodes,
     Recovered,
     Start,
     TraceEvent,
@@ -243,22 +244,32 @@ class _Reader:
         if tell is not None and partition == self._partition:
             yield from tell(time, node, place, *fields)
 
-    def _elect(self, time: int, _node: int, _place: int, *fields: Any) -> Iterator[Moment]:  # noqa: ANN401
-        leader, how = fields[0], fields[4]
-        self._isr = frozenset(fields[2])
+    def _elect(
+        self,
+        time: int,
+        _node: int,
+        _place: int,
+        leader: int,
+        epoch: int,
+        isr: Nodes,
+        _elr: Nodes,
+        how: str,
+        *_: Any,  # noqa: ANN401
+    ) -> Iterator[Moment]:
+        self._isr = frozenset(isr)
         if how in BY_HAND:
             name = self._name(leader)
-            yield Moment(time, (BY_HAND[how].format(name),), words=f"{name} is elected.", elects=True, epoch=fields[1])
+            yield Moment(time, (BY_HAND[how].format(name),), words=f"{name} is elected.", elects=True, epoch=epoch)
         elif how != "initial" and leader != self._leader:
             name = self._name(leader) if leader > 0 else "none"
             words = f"{name} is elected." if leader > 0 else "Nobody leads."
-            yield Moment(time, shows=f"the leader is {name}", words=words, elects=True, epoch=fields[1])
+            yield Moment(time, shows=f"the leader is {name}", words=words, elects=True, epoch=epoch)
         elif how != "initial":
-            yield Moment(time, shows=f"the ISR is {self._named(fields[2])}", elects=True, epoch=fields[1])
+            yield Moment(time, shows=f"the ISR is {self._named(isr)}", elects=True, epoch=epoch)
         self._leader = leader
 
-    def _isr_change(self, time: int, _node: int, _place: int, *fields: Any) -> Iterator[Moment]:  # noqa: ANN401
-        now = frozenset(fields[0])
+    def _isr_change(self, time: int, _node: int, _place: int, isr: Nodes, *_: Any) -> Iterator[Moment]:  # noqa: ANN401
+        now = frozenset(isr)
         pairs = frozenset((b, self._leader) for b in now - self._isr if b != self._leader)
         self._isr = now
         yield Moment(time, shows=f"the ISR is {self._named(now)}", words=f"The ISR is {self._named(now)}.", pairs=pairs)
