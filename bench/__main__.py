@@ -2,12 +2,15 @@
 ``corrupted_files:FILES`` with so many of those, ``poison:PLANS``, ``unusual_shapes:RUNS``, ``campaigns:RUNS`` and ``memory:RUNS``
 so large a campaign, ``rechecking:OPERATIONS`` so many stored operations, ``adversary:EACH`` so many histories of each kind;
 ``forgeries:all`` cuts after every line, ``porcupine:PATH`` takes a checkout of anishathalye/porcupine.
+``against REV NAME…`` compares this tree with another revision (`bench/against.py`).
 """
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+
+from bench import against
 
 ORDER = """simulator checking cluster corruptions corrupted_files linearizability transactions hunting spreading rechecking
 campaigns poison memory stored unusual_shapes determinism forgeries shrinking scripting throughput exploring containers foreign
@@ -24,6 +27,8 @@ SIZED = (
 def main() -> int:
     """Run what was asked for; unknown names are refused with the known ones."""
     names = sys.argv[1:] or BENCHMARKS
+    if names[0] == "against":
+        return against.main(*names[1:])
     unknown = [name for name in names if name not in BENCHMARKS and name.partition(":")[0] not in SIZED]
     if unknown:
         print(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
