@@ -24,6 +24,7 @@ from tidemark.checkers.replicas.dirty_read import dirty_reads
 from tidemark.checkers.replicas.divergence import Divergence
 from tidemark.checkers.replicas.false_clean import false_clean_shutdowns
 from tidemark.checkers.replicas.fenced_in_isr import fenced_in_isrs
+from tidemark.checkers.replicas.fenced_leader import fenced_leaders
 from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
 from tidemark.checkers.replicas.hw_regression import HwRegression
 from tidemark.checkers.replicas.in_sync import InSync, LastingInSync
@@ -70,6 +71,10 @@ OF_REPLICAS: Final = (
         near_miss=True,
     ),
     ReplicaChecker(
+        {"fenced-leader": "The controller elected a broker that it had fenced."},
+        find=lambda run: fenced_leaders(run.points),
+    ),
+    ReplicaChecker(
         {
             "false-clean-shutdown": "The controller took a broker for cleanly shut down whose process had ended otherwise."
         },
@@ -114,7 +119,7 @@ OF_REPLICAS: Final = (
         {
             "no-leader": "A partition stayed without a leader longer than an election takes, though a candidate was well.",
             "isr-not-shrunk": "A leader kept a member in the ISR that lacked what it had, longer than it may.",
-            "not-acknowledged": "A send timed out although the whole ISR had been well since long before.",
+            "not-acknowledged": "A send or a deletion timed out although nothing stood in its way.",
             "hw-not-advanced": "A leader's high watermark stood still although all whom it has to wait for had more.",
             "not-let-in": "A leader kept out a follower: it refused its fetches, or left it out of the ISR though it had all.",
         },

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from bench.mutants.by_hand import hunt_all
 from bench.mutants.mutation import ROOT, Mutant, files, mutants_of
 from tidemark.cli.spread import spread_over
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 JUDGED = Path(__file__).with_name("judged.toml")
 """Survivors that somebody has looked at: a mutant's key → why it breaks no promise, in a sentence."""
-SEARCHERS = ("crash", "hangs", "random", "hunt", "script", "corpus")
-PATIENCE_S = 600
+SEARCHERS = ("hunt", "random", "script", "corpus")
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -39,9 +39,14 @@ def run(arguments: Sequence[str]) -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "mutants", help="folder")
     parser.add_argument("--only", metavar="NAME", help="one mutant, such as nodes/core/leader.py#12")
     parser.add_argument("--table", action="store_true", help="print what is known as Markdown, and try nothing")
+    parser.add_argument("--by-hand", nargs="*", metavar="NAME", help="hunt for the defects of by_hand.toml instead")
+    parser.add_argument("--seconds", type=float, default=60, help="of the CPU, for each defect made by hand")
     options = parser.parse_args(list(arguments))
     folder: Path = options.out
     folder.mkdir(parents=True, exist_ok=True)
+    if options.by_hand is not None:
+        hunt_all(options.by_hand, options.seconds, folder / "by-hand.jsonl")
+        return
     if options.only:
         file, _, number = options.only.partition("#")
         one = mutants_of(file)[int(number)]
@@ -78,10 +83,7 @@ class Try:
     def __call__(self, one: Mutant) -> dict[str, Any]:
         """What came of it."""
         words = [sys.executable, "-m", "bench.mutants.worker", one.file, str(one.number), str(self.folder.resolve())]
-        try:
-            done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-        except subprocess.TimeoutExpired:
-            return {"outcome": "found", "by": {"hangs": f"more than {PATIENCE_S} s"}}
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode < 0:
             return {"outcome": "found", "by": {"hangs": f"ended by signal {-done.returncode}"}}
         if done.returncode:
@@ -145,18 +147,22 @@ def table(lines: list[dict[str, Any]]) -> str:
     told = [
         f"{len(lines)} mutants: {len(lines) - len(changing)} change no run of 500; of the other {len(changing)}, {found_of}",
         "",
-        "| change | mutants | change a run | found | " + " | ".join(SEARCHERS) + " | break no promise | left |",
-        "|---|" + "---|" * (len(SEARCHERS) + 5),
+        "| change | mutants | change a run | found | break no promise | left |",
+        "|---|---|---|---|---|---|",
     ]
-    groups = [*sorted({one["operator"] for one in lines}), "all"]
-    for group in groups:
+    for group in [*sorted({one["operator"] for one in lines}), "all"]:
         of = [one for one in lines if group in ("all", one["operator"])]
         live = [one for one in of if one["outcome"] != "same"]
-        by = Counter(how for one in live for how in one["by"])
         dead = sum(one["outcome"] == "found" for one in live)
         no_promise = sum(one["outcome"] == "survived" and _key(one) in why for one in live)
-        counts = [len(of), len(live), dead, *(by[how] for how in SEARCHERS), no_promise, len(live) - dead - no_promise]
+        counts = [len(of), len(live), dead, no_promise, len(live) - dead - no_promise]
         told.append(f"| {group} | " + " | ".join(map(str, counts)) + " |")
+    broken = Counter(how for one in found for how in one["by"] if how not in SEARCHERS)
+    told += ["", f"Of the {len(found)} that are found {broken['crash']} break a process, {broken['hangs']} never end."]
+    everyone = [one for one in found if one.get("everyone")]
+    by = Counter(how for one in everyone for how in one["by"])
+    who = ", ".join(f"{by[how]} by {how}" for how in SEARCHERS)
+    told[-1] += f" All searchers were let loose on {len(everyone)} of them: {who}."
     told += ["", "| survivor | change | |", "|---|---|---|"]
     for one in sorted(survived, key=_key):
         change = f"`{one['before']}` → `{one['after']}`".replace("|", "\\|").replace("\n", " ")

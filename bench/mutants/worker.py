@@ -1,6 +1,7 @@
 """One mutant, tried in a process of its own.
 
 python -m bench.mutants.worker FILE NUMBER FOLDER          prints what was found, as JSON
+python -m bench.mutants.worker by-hand NAME SECONDS        the same for a defect that somebody thought of, and a hunt alone
 python -m bench.mutants.worker control                     reads plans, and says of each whether it passes without the mutant
 """
 
@@ -19,18 +20,24 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from bench.mutants.by_hand import Defect, defects
 from bench.mutants.mutation import ROOT, mutated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ast
+    from collections.abc import Callable, Iterator, Sequence
 
     from tidemark.nemesis import Plan
 
 RUNS = 500
 """So many runs are compared, before a mutant is said to change nothing."""
+RUNS_MORE = 100
+"""So many more are looked at for a second variant in which it changes something."""
 SECONDS = 20.0
-"""Of the CPU, for each that changes something: half in random plans, half in a hunt."""
-MOST_SECONDS = 90
+"""Of the CPU, for each that changes something: half in a hunt, half in random plans."""
+ALL_OF = 4
+"""On one in so many all searchers are let loose, whether or not another has found it."""
+MOST_SECONDS = 60
 MOST_BYTES = 3 << 30
 KAFKA = (
     "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew+obey-last-order",
@@ -55,18 +62,17 @@ VARIANTS = {
 class _Loader(SourceFileLoader):
     """Compiles a module with one change; nothing is written."""
 
-    number = 0
+    changed: Callable[[str], ast.Module]
 
     def get_code(self, fullname: str) -> CodeType:
         source = Path(self.path).read_text(encoding="utf-8")
-        code: CodeType = compile(mutated(source, self.number), self.path, "exec")
+        code: CodeType = compile(self.changed(source), self.path, "exec")
         return code
 
 
 class _Finder(MetaPathFinder):
-    def __init__(self, file: Path, number: int) -> None:
-        self._file, self._number = file.resolve(), number
-        self.used = False
+    def __init__(self, file: Path, changed: Callable[[str], ast.Module]) -> None:
+        self._file, self._changed = file.resolve(), changed
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not fullname.startswith("tidemark."):
@@ -78,8 +84,8 @@ class _Finder(MetaPathFinder):
             if spec is not None:
                 if spec.origin and Path(spec.origin).resolve() == self._file:
                     loader = _Loader(fullname, spec.origin)
-                    loader.number = self._number
-                    spec.loader, self.used = loader, True
+                    loader.changed = self._changed
+                    spec.loader = loader
                 return spec
         return None
 
@@ -121,10 +127,8 @@ def base(file: str, folder: Path) -> list[str]:
 
 
 def by_scripts() -> set[str]:
-    """Scripts that do not end as they say, and kept plans that do not show what they showed."""
+    """Scripts that do not end as they say."""
     from tidemark.harness.scenario import all_scenarios, run_scenario, variants_of
-    from tidemark.harness.search.corpus import Corpus, replay
-    from tidemark.harness.search.corpus.kept_plan import read_kept
 
     wrong = set()
     for scenario in all_scenarios():
@@ -134,10 +138,23 @@ def by_scripts() -> set[str]:
             except Exception:  # noqa: BLE001  whatever a mutant does
                 fine = False
             if not fine:
-                wrong.add(f"script {scenario.name} under {variant}")
+                wrong.add(f"{scenario.name} under {variant}")
+    return wrong
+
+
+def by_corpus() -> set[str]:
+    """Kept plans that do not show what they showed."""
+    from tidemark.harness.search.corpus import Corpus, replay
+    from tidemark.harness.search.corpus.kept_plan import read_kept
+
+    wrong = set()
     for path in Corpus(ROOT / "results" / "published" / "corpus").paths():
-        if not replay(read_kept(path)).is_as_kept:
-            wrong.add(f"corpus {path.stem}")
+        try:
+            fine = replay(read_kept(path)).is_as_kept
+        except Exception:  # noqa: BLE001
+            fine = False
+        if not fine:
+            wrong.add(path.stem)
     return wrong
 
 
@@ -169,35 +186,62 @@ def control() -> None:
         print("fails" if valid == "invalid" else "passes", flush=True)
 
 
+def has_all_searchers(file: str, number: int) -> bool:
+    """Whether all searchers are let loose on a mutant; on the others only until the first finds it."""
+    return sha256(f"{file}#{number}".encode()).digest()[0] % ALL_OF == 0
+
+
 def tried(file: str, number: int, folder: Path) -> dict[str, Any]:
     """What came of a mutant: `outcome` is `same`, `found` or `survived`; `by` says who found it, and how."""
-    from tidemark.harness.simulator import simulate
-    from tidemark.nodes.families import parse_variant
-
-    changed: list[str] = []
     found: dict[str, str] = {}
     try:
-        for (name, plan), digest in zip(plans_of(file), base(file, folder), strict=True):
-            if name not in changed and simulate(plan, parse_variant(name)).digest != digest:
-                changed.append(name)
-                if len(changed) == 2:
-                    break
+        changed = _changed(file, folder)
     except Exception as error:  # noqa: BLE001  a process that breaks is what is told
         return {"outcome": "found", "by": {"crash": f"{type(error).__name__}: {error}"}}
     if not changed:
         return {"outcome": "same", "by": {}}
-    scripts = by_scripts() - set(json.loads((folder / "scripts.json").read_text()))
-    for what in ("script", "corpus"):
-        if told := sorted(one for one in scripts if one.startswith(what)):
-            found[what] = f"{told[0]}, and {len(told) - 1} more" if len(told) > 1 else told[0]
     control = _Control()
-    for how, search in (("random", _random), ("hunt", _hunt)):
+    searches = (
+        ("hunt", lambda: _hunt(changed, control, SECONDS / 2)),
+        ("random", lambda: _random(changed, control)),
+        ("script", lambda: _told(by_scripts(), folder)),
+        ("corpus", lambda: _told(by_corpus(), folder)),
+    )
+    everyone = has_all_searchers(file, number)
+    for how, search in searches:
+        if found and not everyone:
+            break
         try:
-            if told_by := search(changed, control):
-                found[how] = told_by
+            if told := search():
+                found[how] = told
         except Exception as error:  # noqa: BLE001
             found[how] = f"{type(error).__name__}: {error}"
-    return {"outcome": "found" if found else "survived", "by": found, "changed": changed}
+    outcome = "found" if found else "survived"
+    return {"outcome": outcome, "by": found, "changed": changed, "everyone": everyone or not found}
+
+
+def _changed(file: str, folder: Path) -> list[str]:
+    """Up to two variants in which some run is another."""
+    from tidemark.harness.simulator import simulate
+    from tidemark.nodes.families import parse_variant
+
+    changed: list[str] = []
+    last = RUNS
+    for index, ((name, plan), digest) in enumerate(zip(plans_of(file), base(file, folder), strict=True)):
+        if index > last:
+            break
+        if name not in changed and simulate(plan, parse_variant(name)).digest != digest:
+            changed.append(name)
+            if len(changed) == 2:
+                break
+            last = index + RUNS_MORE
+    return changed
+
+
+def _told(wrong: set[str], folder: Path) -> str:
+    """What ends otherwise than it does without the mutant."""
+    told = sorted(wrong - set(json.loads((folder / "scripts.json").read_text())))
+    return f"{told[0]}, and {len(told) - 1} more" if len(told) > 1 else "".join(told)
 
 
 def _random(variants: list[str], control: _Control) -> str:
@@ -220,13 +264,13 @@ def _random(variants: list[str], control: _Control) -> str:
     return ""
 
 
-def _hunt(variants: list[str], control: _Control) -> str:
+def _hunt(variants: Sequence[str], control: _Control, seconds: float) -> str:
     from tidemark.harness.search.hunt import Hunt, Quarry
     from tidemark.harness.search.hunt.hunt import Attempt
     from tidemark.harness.zoo.known import known_of
     from tidemark.nodes.core.cluster import ClusterSpec
 
-    until = time.process_time() + SECONDS / 2
+    until = time.process_time() + seconds
     hunts = [
         (variant, Hunt(Attempt(variant, Quarry(), known=known_of(variant)), None, ClusterSpec(), 1, free=True).rounds())
         for variant in variants
@@ -241,23 +285,38 @@ def _hunt(variants: list[str], control: _Control) -> str:
                 return ""
 
 
+def hunted(defect: Defect, seconds: float) -> dict[str, Any]:
+    """How a hunt with its defaults finds a defect, in so many seconds of the CPU; `found` is empty if it does not."""
+    began = time.process_time()
+    try:
+        found = _hunt([defect.variant], _Control(), seconds)
+    except Exception as error:  # noqa: BLE001  a process that breaks is found
+        found = f"{type(error).__name__}: {error}"
+    return {"found": found, "seconds": round(time.process_time() - began, 1)}
+
+
 def main() -> None:
     """See the top of this file."""
     if sys.argv[1] == "control":
         control()
         return
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    if sys.argv[1] == "by-hand":
+        defect = defects()[sys.argv[2]]
+        sys.meta_path.insert(0, _Finder(ROOT / defect.file, defect.put))
+        print(json.dumps(hunted(defect, float(sys.argv[3]))))
+        return
     file, number, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     if number >= 0:
-        sys.meta_path.insert(0, _Finder(ROOT / file, number))
+        sys.meta_path.insert(0, _Finder(ROOT / file, lambda source: mutated(source, number)))
         print(json.dumps(tried(file, number, folder)))
         return
     for one in (*VARIANTS, ""):  # without a mutant: what all of them are compared with
         if one:
             base(f"{one}/", folder)
         else:
-            (folder / "scripts.json").write_text(json.dumps(sorted(by_scripts())))
+            (folder / "scripts.json").write_text(json.dumps(sorted(by_scripts() | by_corpus())))
 
 
 if __name__ == "__main__":

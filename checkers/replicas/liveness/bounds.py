@@ -36,6 +36,8 @@ class Bounds:
         advance_us: from the moment all have a record for whom a leader's high watermark waits, until it has passed it: whose answer
             was lost before asks again, and a new ISR is heard of with a heartbeat.
         join_us: from the moment a follower has all, until it is in the ISR; the same, twice: for the fetch, and for the change.
+        answer_us: from the moment a request is carried out, until its client must know: *retry*, which is a request's time-out, a
+            fetch's wait and two ticks.
         lag_us: ``replica.lag.time.max.ms``; so long may a follower that is gone be waited for.
         give_up_us: how long a client tries to send.
         send_us: so long has nothing to be wrong before a send that has to succeed: whoever led has been found by every client.
@@ -46,6 +48,7 @@ class Bounds:
     leave_us: int
     advance_us: int
     join_us: int
+    answer_us: int
     lag_us: int
     give_up_us: int
     send_us: int
@@ -63,4 +66,4 @@ class Bounds:
         shrink = max(lag, request + 2 * tick + 2 * heartbeat) + lag // 2 + 2 * tick + slack
         leave = session + heartbeat + 3 * tick + slack
         advance = retry + 2 * heartbeat + slack
-        return cls(elect, shrink, leave, advance, advance + retry + slack, lag, produce, produce + elect)
+        return cls(elect, shrink, leave, advance, advance + retry + slack, retry + slack, lag, produce, produce + elect)

@@ -16,7 +16,7 @@ t-0 has had no leader from 0.000050 s to 0.000090 s, though broker 2 of the ISR 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.checkers.history.history import History, Op
@@ -27,10 +27,12 @@ from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, comm
 from tidemark.checkers.replicas.liveness.log_ends import LogEnds
 from tidemark.checkers.replicas.liveness.not_let_in import Following, following, not_let_in
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
+from tidemark.checkers.replicas.liveness.unanswered import NAME as NOT_ACKNOWLEDGED
+from tidemark.checkers.replicas.liveness.unanswered import answering, given_up, unanswered
 from tidemark.checkers.replicas.liveness.who_is_well import WhoIsWell
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
-NO_LEADER, ISR_NOT_SHRUNK, NOT_ACKNOWLEDGED = "no-leader", "isr-not-shrunk", "not-acknowledged"
+NO_LEADER, ISR_NOT_SHRUNK = "no-leader", "isr-not-shrunk"
 
 Waiting = tuple[str, int]
 """A partition without a leader, and a broker that could be it."""
@@ -55,9 +57,10 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     brokers = sorted({broker for members in (*replicas.values(), *moved) for broker in members})
     state = WhoIsWell(events, history.nemesis, brokers, history.meta.get("holds_back"), replicas)
     waiting, lagging, gone, calm = Spans[Waiting](), Spans[Lagging](), Spans[Gone](), Spans[str]()
-    followed, committed = Spans[Following](), Spans[Committing]()
+    followed, committed, well = Spans[Following](), Spans[Committing](), Spans[int]()
     one_clock = history.meta.get("world", "sim") == "sim"
     min_isr = int(history.meta.get("min_isr", 1))
+    requests = given_up(history.ops) if one_clock else []
     for time in state.moments():
         judged = state.controller_well()
         waiting.now(_waiting(state) if judged else [], time)
@@ -65,20 +68,26 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         gone.now(_gone(state) if judged else [], time)
         if gave_up:
             calm.now(_calm(state, min_isr) if judged else [], time)
+        if requests:
+            well.now(answering(state), time)
         if one_clock:
             followed.now([*following(state)] if judged else [], time)
             committed.now([*committing(state, min_isr)] if judged else [], time)
     end = max(history.trace[-1][TIME], int(history.meta.get("end_us", 0)))
-    for spans in (waiting, lagging, gone, calm, followed, committed):
+    for spans in (waiting, lagging, gone, calm, followed, committed, well):
         spans.end(end)
     ends = LogEnds(history.trace)
+    carried_out = [*unanswered(requests, history.trace, replicas, well, bounds)]
     return [
         *_no_leader(waiting, bounds),
         *_not_shrunk(lagging, bounds, ends, one_clock=one_clock),
         *_not_taken_out(gone, bounds),
-        *_not_acknowledged(calm, bounds, history.ops),
+        *_not_acknowledged(
+            calm, bounds, history.ops, {(one.evidence["process"], one.evidence["until"]) for one in carried_out}
+        ),
         *not_advanced(committed, bounds, ends),
         *not_let_in(followed, bounds, ends),
+        *carried_out,
     ]
 
 
@@ -185,8 +194,12 @@ def _not_taken_out(gone: Spans[Gone], bounds: Bounds) -> Iterator[Anomaly]:
             yield _anomaly(ISR_NOT_SHRUNK, partition, message, span, bounds.leave_us, {"member": member})
 
 
-def _not_acknowledged(calm: Spans[str], bounds: Bounds, ops: Sequence[Op]) -> Iterator[Anomaly]:
-    """Sends that timed out though nothing was wrong for as long as a send may take, and a new leader before it."""
+def _not_acknowledged(
+    calm: Spans[str], bounds: Bounds, ops: Sequence[Op], told: Collection[tuple[str, int]]
+) -> Iterator[Anomaly]:
+    """Sends that timed out though nothing was wrong for as long as a send may take, and a new leader before it; but those that are
+    told already, by process and end.
+    """
     longest: dict[str, list[Span]] = {}
     for partition, span in calm.closed:
         if span.length_us > bounds.send_us:
@@ -201,6 +214,8 @@ def _not_acknowledged(calm: Spans[str], bounds: Bounds, ops: Sequence[Op]) -> It
             begun[op.process] = op.time
             continue
         since = Span(begun.pop(op.process, op.time), op.time)
+        if (op.process, op.time) in told:
+            continue
         keys = {micro[1] for micro in op.value or ()}
         spans = [_around(since, longest.get(key, ()), bounds) for key in keys]
         if op.type == "ok" or since.length_us < bounds.give_up_us or not spans or None in spans:

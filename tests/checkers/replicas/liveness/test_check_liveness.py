@@ -38,6 +38,7 @@ def test_the_bounds_follow_from_the_settings():
         leave_us=LEAVE,
         advance_us=ADVANCE,
         join_us=JOIN,
+        answer_us=9,
         lag_us=15,
         give_up_us=15,
         send_us=SEND,
