@@ -7,8 +7,11 @@ from textwrap import dedent
 import pytest
 
 from bench.mutants import mutation
+from bench.mutants.by_hand import defects, hunt_all
 from bench.mutants.campaign import Try, _prepare, draw, table
 from bench.mutants.mutation import Mutant, files, mutants_of, mutated
+from bench.mutants.worker import has_all_searchers
+from tidemark.nodes.families import parse_variant
 
 
 @pytest.fixture
@@ -65,15 +68,43 @@ def test_a_larger_draw_begins_with_the_smaller():
 def test_the_table_counts_who_found_what():
     one = Mutant("nodes/core/log.py", 1, "Log.cut", 10, "bound moved", "a + b", "a - b")._asdict()
     lines = [
-        {**one, "outcome": "found", "by": {"random": "divergence after 3 plans", "script": "kip-101"}},
+        {
+            **one,
+            "outcome": "found",
+            "by": {"random": "divergence after 3 plans", "script": "kip-101"},
+            "everyone": True,
+        },
         {**one, "outcome": "same", "by": {}},
         {**one, "outcome": "survived", "by": {}},
     ]
     told = table(lines)
 
     assert "3 mutants: 1 change no run of 500; of the other 2, 1 are found, and 0 break no promise: **50 %**" in told
-    assert "| all | 3 | 2 | 1 | 0 | 0 | 1 | 0 | 1 | 0 | 0 | 1 |" in told
+    assert "| all | 3 | 2 | 1 | 0 | 1 |" in told
+    assert "let loose on 1 of them: 0 by hunt, 1 by random, 1 by script, 0 by corpus." in told
     assert "nodes/core/log.py:10, Log.cut" in told
+
+
+def test_all_searchers_are_let_loose_on_one_in_four():
+    chosen = [has_all_searchers("nodes/core/log.py", number) for number in range(400)]
+
+    assert 70 < sum(chosen) < 130
+
+
+@pytest.mark.parametrize("name", defects())
+def test_a_defect_made_by_hand_changes_the_file_that_it_names(name):
+    defect = defects()[name]
+    source = (mutation.ROOT / defect.file).read_text(encoding="utf-8")
+
+    assert ast.unparse(defect.put(source)) != ast.unparse(ast.parse(source))
+    assert parse_variant(defect.variant).name == defect.variant
+
+
+@pytest.mark.slow
+def test_a_hunt_finds_a_defect_made_by_hand(tmp_path, capsys):
+    hunt_all(["acks-one-early"], 20, tmp_path / "by-hand.jsonl")
+
+    assert "1 defects: 1 are found." in capsys.readouterr().out
 
 
 @pytest.mark.slow
