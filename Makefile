@@ -7,7 +7,7 @@ VARIANTS := kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7
 LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check measure test lint format bench env tools lock clean
+.PHONY: help demo check measure test lint format pictures bench env tools lock clean
 
 # Compiled code is kept, whoever asks for what: tests start hundreds of Pythons, and most of their start would be compiling.
 unexport PYTHONDONTWRITEBYTECODE
@@ -52,6 +52,9 @@ lint: env ## ruff, mypy, import rules
 format: env ## let ruff fix and format what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+pictures: env ## draw the README's terminal again, from what the command prints today
+	$(BIN)/python docs/images/terminal.py
 
 bench: env ## run the benchmarks
 	$(BIN)/python -m bench

@@ -15,3 +15,7 @@ def main() -> None:
         run()
     except KeyboardInterrupt:  # a second Ctrl-C, while the first one's words are written
         sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()
