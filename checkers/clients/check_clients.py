@@ -102,8 +102,8 @@ class ClientRun:
         """The same of a value by its id, that a final read did not return; None if it was deleted."""
         row = int(self.versions.a_row_of[number])
         value, offset = self.versions.value_of(row), int(self.versions.offset[row])
-        gone = self.clients.may_be_deleted(key, offset, None) if self._deleted is None else value in self._gone(key)
-        if gone:
+        asked = self._deleted is None and self.clients.may_be_deleted(key, offset, None, read.ended)
+        if asked or value in self._gone(key):
             return None
         found = self.fate(key, value)
         return found or (UNDECIDED if self._before_retention(key, offset, read) else self._unknown)

@@ -155,28 +155,29 @@ class Clients:
         """The deletions by key that happened, or may have: one whose outcome is unknown may."""
         columns = self.columns
         found: dict[str, list[Deletion]] = {}
-        open_: dict[int, tuple[str, int]] = {}
+        open_: dict[int, tuple[str, int, int]] = {}
         for row in np.flatnonzero(columns.row_kind == DELETION):
             half = columns.row_half[row]
             key, offset = columns.keys[columns.row_key[row]], int(columns.row_offset[row])
             process, ended = int(columns.process[half]), columns.type[half]
             if ended == INVOKE:
-                open_[process] = key, offset
+                open_[process] = key, offset, int(columns.time[half])
                 continue
-            open_.pop(process, None)
+            *_, begun = open_.pop(process, (key, offset, -1))
             if ended != FAIL:
                 done = int(columns.time[half]) if ended == OK else None
-                found.setdefault(key, []).append(Deletion(offset, done))
-        for key, offset in open_.values():
-            found.setdefault(key, []).append(Deletion(offset, None))
+                found.setdefault(key, []).append(Deletion(offset, done, begun))
+        for key, offset, begun in open_.values():
+            found.setdefault(key, []).append(Deletion(offset, None, begun))
         return found
 
-    def may_be_deleted(self, key: str, offset: int | None, ack: Ack | None) -> bool:
+    def may_be_deleted(self, key: str, offset: int | None, ack: Ack | None, gone: int = NEVER) -> bool:
         """Whether a client's request may have deleted a record at an offset, `None` if nobody knows at which; not one that was
-        acknowledged later than it.
+        acknowledged later than it, nor one that was `gone` (µs) before anybody asked for that.
         """
         return any(
             (offset is None or offset < deletion.offset)
+            and deletion.begun <= gone
             and (deletion.done is None or ack is None or ack.time <= deletion.done)
             for deletion in self.deletions.get(key, ())
         )

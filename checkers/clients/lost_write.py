@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tidemark.checkers.clients.client_knowledge import Clients
+from tidemark.checkers.clients.client_knowledge import NEVER, Clients
 from tidemark.checkers.clients.final_read import FinalRead, FinalReads
 from tidemark.checkers.clients.missing_records import missing_records
 from tidemark.checkers.history.client_view import Ack
@@ -85,7 +85,8 @@ def lost_by_key(
         key, value = columns.keys[versions.key[row]], versions.value_of(row)
         ack = acks[number][1] if number in acks else None
         one = LostValue(number, value, offset if offset > UNKNOWN else None, read, ack)
-        gone = clients.may_be_deleted(key, one.offset, ack) if deleted is None else value in deleted(key)
+        until = read.ended if read is not None else NEVER
+        gone = clients.may_be_deleted(key, one.offset, ack, until) if deleted is None else value in deleted(key)
         if not gone:
             found.setdefault(key, []).append(one)
     return dict(sorted(found.items()))

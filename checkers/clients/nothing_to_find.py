@@ -54,9 +54,15 @@ def _placed(seen: KeyView) -> dict[Value, int] | None:
 
 
 def _shown(view: ClientView, offsets: dict[str, dict[Value, int]], deleted: Mapping[str, AbstractSet[Value]]) -> bool:
-    """Whether each key that has records has a final read, and each of these goes from the first record there is to the last."""
-    if not view.final_reads:
+    """Whether each key that has records has a final read, and each of these goes from the first record there is to the last; a
+    final read that returned nothing is looked at closely.
+    """
+    polls = view.final_polls
+    if not polls:
         return True
+    named = {(process, key) for process, keys in polls.items() for key in keys}
+    if named != view.final_reads.keys() or not all(polls.values()) or (len(polls) > 1 and "assign" in view.succeeded):
+        return False
     told = {key for _, key in view.final_reads}
     if any(placed and key not in told for key, placed in offsets.items()):
         return False

@@ -47,10 +47,13 @@ class Counts(NamedTuple):
 
 
 class Deletion(NamedTuple):
-    """Records below `offset` were deleted, or may have been; `done` is when that was acknowledged, `None` if it was not."""
+    """Records below `offset` were deleted, or may have been; `done` is when that was acknowledged, `None` if it was not, and
+    `begun` when it was asked for, -1 if nobody tells.
+    """
 
     offset: int
     done: int | None
+    begun: int = -1
 
 
 class KeyView:
@@ -77,6 +80,7 @@ class ClientView:
         ended_sends: the completions of sends, but for those that failed.
         answered: all that succeeded and were no sends: whatever clients were given is in them.
         final_reads: process and key → the first and the last offset that its final polls returned.
+        final_polls: process → the keys that its final polls named, of which they returned records or not.
         polled_on: whether every process polled each key from offset to offset without a gap, where it kept its position.
     """
 
@@ -90,6 +94,7 @@ class ClientView:
         self.answered: list[Op] = []
         self.polled_on = True
         self.final_reads: dict[tuple[str, str], tuple[int, int]] = {}
+        self.final_polls: dict[str, set[str]] = {}
         self._at: dict[tuple[str, bool], dict[str, int]] = {}
         self.info_sends: list[list[tuple[str, Value]]] = []
         self._open_deletions: dict[str, tuple[str, int]] = {}
@@ -208,6 +213,8 @@ class ClientView:
     def _poll(self, op: Op, answer: dict[str, list[Placed]]) -> None:
         _, process, kind, _, _, _, _, final = op
         at = self._at.setdefault((process, final), {})
+        if final and kind == "ok":
+            self.final_polls.setdefault(process, set()).update(answer)
         for name, records in answer.items():
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if kind == "ok" else view.other_reads).update(records)

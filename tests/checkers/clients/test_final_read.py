@@ -298,3 +298,10 @@ def test_what_the_replicas_were_permitted_to_lose_is_told_by_them_alone():
     verdict = check(History.of(ops=[*FIFTY, final(60)], trace=unclean, unclean_election=True))
 
     assert (verdict.valid, lost(verdict)) == ("valid", [])
+
+
+def test_what_a_final_read_lacks_before_a_deletion_is_asked_for_was_not_deleted_by_it():
+    asked = [Op(70, "a", "invoke", "delete", (("delete", K, 50),)), deleted(80, "a", K, 50)]
+
+    assert judged(final(60), *asked).stats["acked_lost_violation"] == 50
+    assert judged(*asked, final(90)).stats["acked_lost_violation"] == 0

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tidemark.checkers.clients.nothing_to_find import nothing_to_find
 from tidemark.checkers.history.client_view import ClientView
-from tidemark.checkers.history.history import Op, polled
+from tidemark.checkers.history.history import Op, polled, sent
 
 
 @st.composite
@@ -100,3 +100,31 @@ def test_a_record_of_a_send_that_never_ended_was_sent():
 
 def test_a_record_that_nobody_sent_is_something_to_find():
     assert not nothing_to_find(ClientView([polled(2, "c1", "t-0", (0, 7))]))
+
+
+def shows(*final_polls, assigned=()):
+    sends = [sent(1, "p", "x", 1, 0), sent(2, "p", "x", 2, 1), polled(3, "r", "x", (0, 1), (1, 2))]
+    return nothing_to_find(ClientView([*sends, *assigned, *(one._replace(final=True) for one in final_polls)]))
+
+
+def test_final_reads_that_show_everything_pass():
+    assert shows(polled(4, "c", "x", (0, 1), (1, 2)), polled(5, "d", "x", (0, 1), (1, 2)))
+
+
+def test_a_final_read_that_shows_nothing_does_not():
+    assert not shows(polled(4, "c", "x"))
+    assert not shows(polled(4, "c", "x", (0, 1), (1, 2)), polled(5, "d", "x"))
+
+
+def test_nor_one_that_names_nothing():
+    nothing = polled(5, "d", "x")._replace(value=(("poll", {}),))
+
+    assert not shows(nothing._replace(time=4))
+    assert not shows(polled(4, "c", "x", (0, 1), (1, 2)), nothing)
+
+
+def test_nor_one_that_does_not_name_all_that_it_was_assigned():
+    assigned = Op(3, "d", "ok", "assign", ("x", "y"))
+    whole = polled(4, "c", "x", (0, 1), (1, 2))
+
+    assert not shows(whole, whole._replace(time=5, process="d"), assigned=[assigned])
