@@ -26,6 +26,7 @@ from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.missing_evidence import missing_of_clients
 from tidemark.checkers.replicas.replayed_replica import TooSparseError
 from tidemark.checkers.replicas.replica_run import ReplicaRun, check_replicas
+from tidemark.checkers.replicas.untold import Untold
 from tidemark.checkers.stats import TraceCounts, statistics
 from tidemark.checkers.verdict.verdict import (
     CLIENTS,
@@ -70,15 +71,14 @@ def check(history: History, contract: str | None = None) -> Verdict:
 def _check(history: History, contract: str | None) -> Verdict:
     meta = history.meta
     doubts = doubts_about(meta)
-    traced = bool(history.trace) and not doubts
-    own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT)
+    traced = bool(history.trace) and not doubts and not meta.get("untold")
+    own = _own_promise(contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT))
     alone = contract is not None or meta.get("contract_alone", False)
-    if own not in ALL_PROMISES:
-        raise ValueError(f"there is no promise {own!r}; there are {', '.join(ALL_PROMISES)}")
     view = _view(history)
     points = turning_points(history.trace)
     counts = TraceCounts.of(points)
-    judged_from = CLIENTS_AND_REPLICAS if traced else CLIENTS
+    untold = Untold(history, own) if meta.get("untold") else None
+    judged_from = CLIENTS_AND_REPLICAS if traced or (untold is not None and untold.shows_logs) else CLIENTS
     fates: Fates = {}
     if history.gaps:
         stats = statistics(history, view.counts, counts, numbers_of((), 0, view.counts.acked), [])
@@ -87,7 +87,7 @@ def _check(history: History, contract: str | None) -> Verdict:
     compared: set[str] = set()
     clients: ClientRun | None = None
     missing = missing_of_clients(history)
-    anomalies: list[Anomaly] = []
+    anomalies: list[Anomaly] = [] if untold is None else [*untold.find(fates)]
     if traced and isinstance(view, ClientView):
         doubted = doubted_nodes(meta)
         if not doubted:
@@ -119,6 +119,7 @@ def _check(history: History, contract: str | None) -> Verdict:
             unexplained,
             deleted=deleted if traced else None,
             clients=None if isinstance(view, ClientView) else view,
+            untold=None if untold is None else untold.judge,
         )
         anomalies += check_clients(clients, of_clients())
         missing += clients.missing
@@ -138,9 +139,15 @@ def _check(history: History, contract: str | None) -> Verdict:
         stats["worst_realtime_lag"] = worst_realtime_lag(view)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
         return Verdict("invalid", own, tuple(anomalies), None, stats, judged_from)
-    reasons = doubts or _nothing_happened(history, view.counts, counts, anomalies)
+    reasons = doubts or _nothing_happened(history, view.counts, counts, anomalies, untold)
     unknown = "; ".join([*reasons, *missing]) or None
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
+
+
+def _own_promise(name: str) -> str:
+    if name not in ALL_PROMISES:
+        raise ValueError(f"there is no promise {name!r}; there are {', '.join(ALL_PROMISES)}")
+    return name
 
 
 def _of_acked(
@@ -197,7 +204,7 @@ def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:
 
 def _view(history: History) -> ClientView | Clients:
     """What the clients saw: for the replicas' evidence to be held against, where there is such, else in columns."""
-    if history.trace:
+    if history.trace and not history.meta.get("untold"):
         return ClientView(
             history.ops, acks=history.meta.get("acks", "all"), faults_end_us=history.meta.get("faults_end_us")
         )
@@ -206,7 +213,9 @@ def _view(history: History) -> ClientView | Clients:
     return clients_of(history)
 
 
-def _nothing_happened(history: History, clients: Counts, counts: TraceCounts, anomalies: list[Anomaly]) -> list[str]:
+def _nothing_happened(
+    history: History, clients: Counts, counts: TraceCounts, anomalies: list[Anomaly], untold: Untold | None
+) -> list[str]:
     """Why a run without violations proves nothing, should all evidence be there."""
     reasons = []
     if any(anomaly.clause == NEEDS_REPLICAS for anomaly in anomalies):
@@ -216,7 +225,10 @@ def _nothing_happened(history: History, clients: Counts, counts: TraceCounts, an
     if not clients.acked:
         reasons.append("no send was acknowledged")
     asked_for_none = history.meta.get("faults") == 0
-    if history.trace and not asked_for_none and not (counts.elections or counts.truncations or counts.recoveries):
+    if untold is not None:
+        if not (asked_for_none or untold.was_struck):
+            reasons.append("no fault of the plan could be suffered")
+    elif history.trace and not asked_for_none and not (counts.elections or counts.truncations or counts.recoveries):
         reasons.append("there was no election beyond the initial one, no truncation and no recovery")
     never = sorted(kind for kind in clients.invoked if kind not in _MAY_FAIL and not clients.succeeded.get(kind))
     if never:

@@ -30,6 +30,13 @@ if TYPE_CHECKING:  # ``X as X``: a type checker may take it from here
     from tidemark.harness.systems.capabilities import SpreadsRules as SpreadsRules
     from tidemark.harness.systems.capabilities import VotesItself as VotesItself
     from tidemark.harness.systems.capabilities import Watched as Watched
+    from tidemark.harness.systems.outside.real_system import Install as Install
+    from tidemark.harness.systems.outside.real_system import LogEntry as LogEntry
+    from tidemark.harness.systems.outside.real_system import Node as Node
+    from tidemark.harness.systems.outside.real_system import Process as Process
+    from tidemark.harness.systems.outside.real_system import RealSystem as RealSystem
+    from tidemark.harness.systems.outside.real_system import Script as Script
+    from tidemark.harness.systems.outside.real_system import View as View
     from tidemark.harness.systems.speaks_kafka import SpeaksKafka as SpeaksKafka
     from tidemark.harness.systems.system import Deployment as Deployment
     from tidemark.harness.systems.system import System as System
@@ -56,6 +63,7 @@ _PLACES = {
     "harness.systems.capabilities": (
         "Elects HandsOverController LaysOutLogs ReadsLogs Reassigns Retains SpreadsRules VotesItself Watched"
     ),
+    "harness.systems.outside.real_system": "Install LogEntry Node Process RealSystem Script View",
     "harness.systems.speaks_kafka": "SpeaksKafka",
     "harness.systems.system": "Deployment System SystemRefusalError",
     "nemesis": "Fault Plan Trigger WorkloadSpec generate_plan",

@@ -40,6 +40,7 @@ class ClientRun:
         unknown: how to take these.
         deleted: the values that were deleted on purpose, `None` if only the clients know what they asked for.
         clients: what they know, if somebody has asked already.
+        untold: how to take the loss of a value, in place of `unknown`, where that is not the same for all.
 
     Attributes:
         ordered: how a step is to be taken that is out of order.
@@ -53,12 +54,13 @@ class ClientRun:
         *,
         deleted: Mapping[str, set[Value]] | None = None,
         clients: Clients | None = None,
+        untold: Callable[[str, Value], Judgement] | None = None,
     ) -> None:
         self.history, self.meta, self.fates = history, history.meta, fates
         self.clients = clients or clients_of(history)
         self.versions, self.steps = self.clients.versions, self.clients.steps
         self.ordered = Judgement(unknown.verdict, unknown.clause, ()) if deleted is None else INFORMS
-        self._unknown, self._deleted = unknown, deleted
+        self._unknown, self._deleted, self._untold = unknown, deleted, untold
 
     def _gone(self, key: str) -> set[Value]:
         return (self._deleted or {}).get(key, set())
@@ -66,7 +68,12 @@ class ClientRun:
     def fate(self, key: str, value: Value) -> Judgement | None:
         """How the loss of a value is to be taken, `None` for a value of which nobody says that it may have been lost."""
         found = self.fates.get((key, value)) or (DELETED if value in self._gone(key) else None)
-        return found or (self._unknown if self._unknown.verdict == PERMITTED else None)
+        unknown = self._taken_as(key, value)
+        return found or (unknown if unknown.verdict == PERMITTED else None)
+
+    def _taken_as(self, key: str, value: Value) -> Judgement:
+        """How to take the loss of a value of which nobody tells."""
+        return self._unknown if self._untold is None else self._untold(key, value)
 
     @cached_property
     def final_reads(self) -> FinalReads:
@@ -96,7 +103,9 @@ class ClientRun:
 
     def _taken(self, key: str, one: LostValue) -> Judgement:
         found = self.fate(key, one.value)
-        return found or (UNDECIDED if self._before_retention(key, one.offset, one.read) else self._unknown)
+        return found or (
+            UNDECIDED if self._before_retention(key, one.offset, one.read) else self._taken_as(key, one.value)
+        )
 
     def _taken_of(self, key: str, number: int, read: FinalRead) -> Judgement | None:
         """The same of a value by its id, that a final read did not return; None if it was deleted."""
@@ -106,7 +115,7 @@ class ClientRun:
         if asked or value in self._gone(key):
             return None
         found = self.fate(key, value)
-        return found or (UNDECIDED if self._before_retention(key, offset, read) else self._unknown)
+        return found or (UNDECIDED if self._before_retention(key, offset, read) else self._taken_as(key, value))
 
     def _before_retention(self, key: str, offset: int | None, read: FinalRead | None) -> bool:
         """Whether a record may have been deleted by retention, of which the nemesis tells, and nobody knows how far it went: it

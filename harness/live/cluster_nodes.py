@@ -16,9 +16,10 @@ from tidemark.harness.live.contained_node import ContainedNode
 from tidemark.harness.live.link_faults import LinkFaults
 from tidemark.harness.live.membership import LiveOperator
 from tidemark.harness.live.observation import Observation
+from tidemark.harness.live.outside_observation import OutsideObservation
 from tidemark.harness.machines.machine import Machine
 from tidemark.harness.machines.node_control import NodeControl
-from tidemark.harness.systems.capabilities import ReadsLogs, SpreadsRules, VotesItself, Watched
+from tidemark.harness.systems.capabilities import ReadsLogs, SeenFromOutside, SpreadsRules, VotesItself, Watched
 from tidemark.harness.systems.system import Deployment, System
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
@@ -61,6 +62,8 @@ class ClusterNodes:
 
     def observe(self, wanted: Mapping[str, tuple[int, ...]]) -> Observation:
         """Makes what asks the nodes how they stand, given the replicas, or those that an operator wants now."""
+        if isinstance(self.system, SeenFromOutside):
+            return OutsideObservation(self.system, self.machines, self.controls, self.excused, wanted)
         return Observation(self.controls, self.excused, wanted, asks_controller=self.has_controller)
 
     def excused(self, node: int) -> bool:

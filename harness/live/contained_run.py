@@ -33,6 +33,7 @@ from tidemark.harness.runs.at_rest import PartitionView
 from tidemark.harness.runs.meta import holds_back, run_meta, times_of
 from tidemark.harness.runs.phases import carry_out, in_real_time
 from tidemark.harness.runs.suffering import Suffered, suffer
+from tidemark.harness.systems.capabilities import SeenFromOutside
 from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Plan
@@ -108,7 +109,8 @@ def run_plan(
         **system.describe(variant),
         **system.describe_clients(variant),
     }
-    suffered = suffer(plan, family_of(variant))
+    refused = system.cannot_suffer(plan, delays=delay == NETEM) if isinstance(system, SeenFromOutside) else {}
+    suffered = suffer(plan, family_of(variant), refused)
     meta |= suffered.told()
     with Recorder(meta, folder, progress.note) as recorder:
         live = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system)

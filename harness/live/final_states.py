@@ -15,7 +15,7 @@ from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.node_control import NodeControl
-from tidemark.harness.systems.capabilities import ReadsLogs
+from tidemark.harness.systems.capabilities import ReadsLogs, SeenFromOutside
 
 _SAME = ("role", "leader_epoch", "start", "leo", "hw")
 _TRIES = 3
@@ -56,6 +56,8 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
             break
         time.sleep(_AGAIN_S)
     system = cluster.system
+    if isinstance(system, SeenFromOutside):
+        _tell_final_logs(cluster, system)
     if not isinstance(system, ReadsLogs):
         return evidence, {}
     segments = {node: system.segments(found) for node, found in evidence.items()}
@@ -67,6 +69,22 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
             batches = _log_in_memory(cluster.controls[broker], name) if replica.get("in_memory") else in_file
             cluster.trace_event(broker, "final", name, *final_fields(replica, batches))
     return evidence, segments
+
+
+def _tell_final_logs(cluster: LiveCluster, system: SeenFromOutside) -> None:
+    """Trace the log of every node that runs, as the system shows it."""
+    views = cluster.observation.views()
+    for name, nodes in cluster.deployment.cluster.assignment().items():
+        leader = views[name].leader if name in views else -1
+        for node in (node for node in nodes if cluster.processes.running(node)):
+            try:
+                batches = system.final_log(node, cluster.machines[node], name)
+            except NodeError as error:
+                raise RunError(str(error)) from None
+            if batches is not None:
+                end = batches[-1][0] + len(batches[-1][2]) if batches else 0
+                role = "leader" if node == leader else "follower"
+                cluster.trace_event(node, "final", name, role, -1, end, end, (), tuple(batches))
 
 
 def _log_in_memory(control: NodeControl, partition: str) -> Batches:

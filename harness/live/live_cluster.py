@@ -135,7 +135,7 @@ class LiveCluster(ClusterNodes):
         self._started()
         self.after_start()
         deadline = self.now_us() + int(BOOT_S * 1e6)
-        while any(self.leader_of(name) < 0 for name in self.partitions()):
+        while self.observation.sees_leaders and any(self.leader_of(name) < 0 for name in self.partitions()):
             if self.now_us() > deadline:
                 raise RunError(f"not every partition had a leader {BOOT_S:g} s after the start of all brokers")
             self.run_loop.run_until(self.now_us() + 20_000)

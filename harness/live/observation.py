@@ -33,7 +33,12 @@ class Observation:
         excused: whether a fault keeps a node from answering; what it said last then stands.
         assignment: partition → replicas; where members change, those that an operator wants now.
         asks_controller: whether node 0 says how partitions stand; if it is there, unless said otherwise. A metadata store does not.
+
+    Attributes:
+        sees_leaders: whether anybody says who leads.
     """
+
+    sees_leaders = True
 
     def __init__(
         self,

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tidemark.nemesis.kinds import by_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidemark.nemesis import Plan
     from tidemark.nemesis.fault import Fault
     from tidemark.nodes.families import Family
 
 UNCLEAN = "unclean.leader.election.enable means nothing: nobody leads without the votes of a majority"
+NOBODY_LISTENS = "waiting for an event: nobody hears of events here, and a fault that waits for one strikes at its time"
 NO_MIN_ISR = "min.insync.replicas means nothing: a majority of the replicas is what counts"
+_NONE: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,14 @@ class Suffered:
         return {name: sentences for name, sentences in told.items() if sentences}
 
 
-def suffer(plan: Plan, family: Family) -> Suffered:
-    """What the plan's faults are to a family."""
+def suffer(plan: Plan, family: Family, refused: Mapping[int, str] = _NONE) -> Suffered:
+    """What the plan's faults are to a family.
+
+    Args:
+        plan: the faults.
+        family: of the protocol.
+        refused: place of a fault in the plan → why a system cannot suffer that one.
+    """
     not_suffered, counterparts = by_kind(family.not_suffered), by_kind(family.counterparts)
     faults: list[Fault] = []
     left_out: set[int] = set()
@@ -47,9 +58,12 @@ def suffer(plan: Plan, family: Family) -> Suffered:
     for index, fault in enumerate(plan.faults):
         event = fault.after.event if fault.after is not None else ""
         heard = family.unheard.get(event, event)
-        if fault.kind in not_suffered:
-            missing.append(f"fault {index}, {fault.kind}: {not_suffered[fault.kind]}")
+        if fault.kind in not_suffered or index in refused:
+            missing.append(f"fault {index}, {fault.kind}: {not_suffered.get(fault.kind) or refused[index]}")
             left_out.add(index)
+        elif fault.after is not None and not family.hears:
+            instead[NOBODY_LISTENS] = None
+            fault = replace(fault, after=None)  # noqa: PLW2901
         elif fault.after is not None and not heard:
             missing.append(f"fault {index}, {fault.kind}: it waits for {event}, which never happens here")
             left_out.add(index)

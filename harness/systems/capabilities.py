@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tidemark.harness.evidence.collect import Evidence
     from tidemark.harness.evidence.partition_disk import Disk
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.nemesis import Plan
 
 Rules = list[dict[str, Any]]
 """What a node's transport does to messages: kind, receiver, effect, amount (:mod:`tidemark.nodes.admin.message_rules`)."""
@@ -43,6 +45,34 @@ class Watched(Protocol):
         from tidemark.harness.evidence.trace_history import parse_trace  # what reads record batches is an extra
 
         return parse_trace(trace, name)
+
+
+@runtime_checkable
+class SeenFromOutside(Protocol):
+    """What it does inside nobody traces: how it stands is asked of it from outside, and its logs are read when all is over."""
+
+    @property
+    def shows_leaders(self) -> bool:
+        """Whether anybody can see who leads."""
+        ...
+
+    def stands(self, node: int, machine: Machine, log: str, replicas: Sequence[int]) -> dict[str, Any] | None:
+        """How a node stands with a log, as a status has it (docs/systems.md); None if that cannot be seen now."""
+
+    def cannot_suffer(self, plan: Plan, *, delays: bool) -> dict[int, str]:
+        """Place of a fault in the plan → why it cannot be suffered, beyond what its kind tells.
+
+        Args:
+            plan: the faults.
+            delays: whether the machines can slow links.
+        """
+
+    def final_log(self, node: int, machine: Machine, log: str) -> Sequence[tuple[int, int, tuple[int, ...]]] | None:
+        """A node's log at the end, as ``(base offset, epoch, values)``; None if nobody can see it.
+
+        Raises:
+            NodeError: it cannot be had.
+        """
 
 
 @runtime_checkable

@@ -1,8 +1,8 @@
 """Finds a system by what a person typed after ``--system``.
 
-``tidemark`` and ``kafka:VERSION[@PROTOCOL]`` are here. Another one is a Python file (``--system ./my_system.py`` or
-``./my_system.py:ARGUMENT``) or an installed package's entry point of the group ``tidemark.systems``; both give a function
-``system(argument: str) -> System`` (docs/systems.md).
+``tidemark``, ``kafka:VERSION[@PROTOCOL]`` and ``nats:VERSION[@sync-always]`` are here. Another is a Python file
+(``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``) or an installed package's entry point of the group
+``tidemark.systems``; both give a function ``system(argument: str)``, of a RealSystem or a System (docs/systems.md).
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tidemark.harness.runs.own_code import OwnCodeError, file_of, offered
+from tidemark.harness.systems.outside.adapter import OutsideSystem
+from tidemark.harness.systems.outside.real_system import RealSystem
 from tidemark.harness.systems.system import System, SystemRefusalError
 
 GROUP = "tidemark.systems"
 MAKER = "system"
 
-Maker = Callable[[str], System]
+Maker = Callable[[str], System | RealSystem]
 
 
 def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> System:
@@ -34,6 +36,10 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
         from tidemark.harness.systems.kafka.system import KafkaSystem
 
         return KafkaSystem.parse(text, broker_config or {})
+    if name == "nats":
+        from tidemark.harness.systems.nats.system import NatsSystem
+
+        return OutsideSystem(NatsSystem.parse(text))
     if broker_config:
         raise SystemRefusalError(
             "--broker-config is for --system kafka:VERSION: Tidemark's own nodes have no such settings"
@@ -43,9 +49,11 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
 
         return TidemarkSystem()
     made = _maker(text, name)(argument)
+    if isinstance(made, RealSystem):
+        return OutsideSystem(made)
     if not isinstance(made, System):
         raise SystemRefusalError(
-            f"{MAKER}() of {name} gives a {type(made).__name__}, and should give a System (docs/systems.md)"
+            f"{MAKER}() of {name} gives a {type(made).__name__}, and should give a RealSystem or a System (docs/systems.md)"
         )
     return made
 
@@ -60,7 +68,7 @@ def _maker(text: str, name: str) -> Maker:
     if found is None:
         raise SystemRefusalError(
             f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
-            "kafka:2.8.2@1.1, or a file such as ./my_system.py"
+            "kafka:2.8.2@1.1, nats:VERSION such as nats:2.15.1, nats:VERSION@sync-always, or a file such as ./my_system.py"
         )
     where, thing = found
     return _function(thing, where)

@@ -77,6 +77,7 @@ class Family:
         counterparts: kind of fault, or what kinds need → what they do here instead, as a sentence.
         not_suffered: kind of fault, or what kinds need → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
+        hears: whether trace events can be waited for; where not, a fault that waits for one strikes at its time.
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
         kinds: message → what kind a script calls it (as ``tidemark.nodes.core.messages.KINDS``), where it tells no leadership.
         messages: between its servers; those with an ``api_key`` have it, a key that no version of Kafka uses, on real networks.
@@ -97,6 +98,7 @@ class Family:
     counterparts: Mapping[str, str] = field(default_factory=dict)
     not_suffered: Mapping[str, str] = field(default_factory=dict)
     unheard: Mapping[str, str] = field(default_factory=dict)
+    hears: bool = True
     tells_leadership: Callable[[object], bool] | None = None
     kinds: Mapping[type, str] = field(default_factory=dict)
     messages: Collection[type] = ()

@@ -6,6 +6,7 @@ from tidemark.nodes.core.switches import VariantError
 from tidemark.nodes.families.bookkeeper.family import BOOKKEEPER
 from tidemark.nodes.families.family import AnyVariant, Family
 from tidemark.nodes.families.kafka import KAFKA
+from tidemark.nodes.families.outside import OUTSIDE
 from tidemark.nodes.families.quorum.family import QUORUM
 from tidemark.nodes.families.raft.family import RAFT
 from tidemark.nodes.families.reconciliation.family import RECONCILIATION
@@ -29,4 +30,4 @@ def parse_variant(text: str) -> AnyVariant:
 
 def family_of(variant: AnyVariant) -> Family:
     """The family that a variant belongs to, as that variant has it."""
-    return next(family for family in FAMILIES if isinstance(variant, family.kind)).of(variant)
+    return next(family for family in (*FAMILIES, OUTSIDE) if isinstance(variant, family.kind)).of(variant)

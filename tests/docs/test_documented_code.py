@@ -27,7 +27,7 @@ PAGES = [
 CODE = [code for page in PAGES for code in page.code]
 
 ELSEWHERE = {
-    "tests/docs/test_api_page.py": ("docs/api.md", 7),
+    "tests/docs/test_api_page.py": ("docs/api.md", 8),
     "tests/docs/test_querying_page.py": ("docs/querying.md", 8),
     "tests/nodes/core/test_worked_example.py": ("docs/writing-a-variant.md", 2),
     "tests/nemesis/test_worked_kind.py": ("docs/writing-a-variant.md", 2),

@@ -108,7 +108,8 @@ def run_command(options: RunOptions) -> int:
             else _contained(plan, variant, options, world.system, folder)
         )
     except RunBrokenOffError as error:
-        return _broken_off(str(error), variant, folder, options)
+        contract = world.system.variant(variant).contract
+        return _broken_off(str(error), variant, contract, folder, options)
     verdict = run.verdict
     store_verdict(folder, verdict, run.digest)
     options.ci.tell([_case(verdict, variant, folder)])
@@ -199,9 +200,9 @@ def _case(verdict: Verdict, variant: str, folder: Path) -> Case:
     return case_of(verdict, f"tidemark run {variant}", folder.name)
 
 
-def _broken_off(why: str, variant: str, folder: Path, options: RunOptions) -> int:
+def _broken_off(why: str, variant: str, contract: str, folder: Path, options: RunOptions) -> int:
     """A run that was not carried out to its end proves nothing; what evidence there is stays in its folder."""
-    verdict = Verdict("unknown", parse_variant(variant).contract, (), why, {})
+    verdict = Verdict("unknown", contract, (), why, {})
     store_verdict(folder, verdict, "")
     options.ci.tell([_case(verdict, variant, folder)])
     if options.as_json:

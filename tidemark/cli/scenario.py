@@ -18,6 +18,7 @@ from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
 from tidemark.cli.system_option import SystemOptions, variant_on, variants_had
+from tidemark.cli.system_scripts import play
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import World, containers, hosts_option, world_of, world_option
 from tidemark.harness import scenario as scripts
@@ -25,6 +26,7 @@ from tidemark.harness.conform.expectation import judged
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.scenario.show import show_outcome
 from tidemark.harness.scenario.target import CannotPlayError, ScriptError
+from tidemark.harness.systems.outside.adapter import OutsideSystem
 
 if TYPE_CHECKING:
     from tidemark.harness.scenario import Scenario, ScenarioOutcome
@@ -44,6 +46,7 @@ Examples:
   tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
   tidemark scenario kip-101-data-loss --system kafka:2.8.2   on real Kafka brokers, under each rule they have
   tidemark scenario kip-279-scenario-1-n-20 --system kafka:2.8.2@1.1 --times 10
+  tidemark scenario one-down-one-loses-power --system nats:2.15.1 --times 10
 
 \b
 Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out.
@@ -78,6 +81,11 @@ def scenario_command(options: ScenarioOptions) -> int:
     """Play a scenario and hold it against the outcome worked out by hand."""
     world = world_of(options.world, options.system, options.typed)
     _refuse(options, world)
+    if isinstance(world.system, OutsideSystem):
+        if options.name is None:
+            raise click.UsageError(f"--all is not for {world.system.name}: give one of its scripts by NAME")
+        told = {"as_json": options.as_json, "by_verdict": options.by_verdict}
+        return play(options.name, world.system.real.scripts(), world, options.times, **told)
     name, variant, system = options.name, options.variant, world.system
     if not name and not options.run_all:
         show_scenarios(list(scripts.all_scenarios()), as_json=options.as_json)

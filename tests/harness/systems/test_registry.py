@@ -107,7 +107,7 @@ def test_an_installed_package_that_cannot_be_used_is_named_with_the_reason(insta
 def test_what_does_not_exist_is_answered_with_what_does(text):
     assert refusal(text) == (
         f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
-        "kafka:2.8.2@1.1, or a file such as ./my_system.py"
+        "kafka:2.8.2@1.1, nats:VERSION such as nats:2.15.1, nats:VERSION@sync-always, or a file such as ./my_system.py"
     )
 
 
@@ -143,7 +143,9 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(file, text, why):
 def test_what_a_file_gives_must_be_a_system(file):
     path = file("def system(argument):\n    return 'a string'\n")
 
-    assert refusal(path) == f"system() of {path} gives a str, and should give a System (docs/systems.md)"
+    assert (
+        refusal(path) == f"system() of {path} gives a str, and should give a RealSystem or a System (docs/systems.md)"
+    )
 
 
 def test_a_file_may_refuse_its_argument_itself(file):

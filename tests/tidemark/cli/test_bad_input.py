@@ -46,6 +46,8 @@ WORDS = [
     ("run --acks 2", "'2' is not one of"),
     ("run --variant kafka-9", "unknown variant 'kafka-9'"),
     ("run --variant kafka-2.1+no", "unknown modifier 'no'"),
+    ("run --system nats:2.15", "'2.15' is no version of NATS"),
+    ("run --system nats:2.15.1@sync", "NATS has no option 'sync' here"),
     ("run --index -1", "-1"),
     ("run --index one", "'one' is not a valid integer"),
     ("run --seed 99999999999999999999", "not in the range"),

@@ -1,0 +1,170 @@
+"""Systems that tell nothing of their logs while they run (``meta["untold"]``): what can be said from when their processes ended,
+and from what lies in their logs when all is over.
+
+Nobody knows which nodes held a record. So each node that lost its log, or its disk, after the record was sent counts as one that
+held it: who is to be accused gets the benefit of that doubt.
+
+Logs that the system shows at the end stand as ``final``. They are held against each other (`divergence`), and against what was
+acknowledged (`lost-committed-write`).
+
+Two of three lost their power after record 7 was sent, and one before record 8 was:
+
+>>> from tidemark.checkers import History, check, polled, sent
+>>> history = History.of(
+...     untold=True, contract="durable", isr=False, min_isr=2, replicas={"t-0": [1, 2, 3]},
+...     ops=[*(sent(at, "p1", "t-0", value, value) for at, value in ((10, 7), (30, 8), (50, 9))), polled(60, "c1", "t-0", (9, 9))],
+...     trace=[(1, 1, "start", "", 1), (20, 1, "stop", "", "power"), (40, 2, "stop", "", "power")],
+... )
+>>> sorted((one.evidence["value"], one.verdict, one.clause) for one in check(history).named("lost-write"))
+[(7, 'permitted', 'lost-logs>=min-isr'), (8, 'violation', None)]
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Converged, Final, Stop
+from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, UNDECIDED, VOID_BECAUSE
+from tidemark.checkers.replicas.stuck import Stuck
+from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.checkers.history.history import History, Value
+    from tidemark.checkers.replicas.lost_committed_write import Fates
+
+_LOG_LOSSES, _DISK_LOSSES = frozenset({"power", "disk"}), frozenset({"disk"})
+DURABLE = "durable"
+JUDGED_BY = (MAJORITY, ACK_QUORUM, DURABLE)
+"""The promises of which it can be told whether they still held."""
+MOST = 5
+"""So many lost records of a log are told one by one."""
+
+
+class Untold:
+    """One run of such a system.
+
+    Args:
+        history: the run.
+        own: the promise it is judged by.
+    """
+
+    def __init__(self, history: History, own: str) -> None:
+        self._history, self.own = history, own
+        self._enough = int(history.meta.get("min_isr", 1))
+        self._stops = [(event[TIME], event[NODE], Stop(event).how) for event in history.trace if event[KIND] == "stop"]
+        self._sent: dict[tuple[str, Value], int] | None = None
+        self._acked: dict[str, dict[Value, int | None]] = defaultdict(dict)
+
+    @property
+    def shows_logs(self) -> bool:
+        """Whether it has shown any."""
+        return any(event[KIND] == "final" for event in self._history.trace)
+
+    @property
+    def was_struck(self) -> bool:
+        """Whether anything happened to it."""
+        return any(what == "strike" for _, what, *_ in self._history.nemesis)
+
+    def judge(self, key: str, value: Value) -> Judgement:
+        """Whether losing a record was permitted."""
+        if self.own not in JUDGED_BY:
+            return UNDECIDED
+        breaks = tuple(
+            promise for promise in JUDGED_BY if promise in (DURABLE, self.own) and not self._void(promise, key, value)
+        )
+        if self.own in breaks:
+            return Judgement(VIOLATION, None, breaks)
+        return Judgement(PERMITTED, VOID_BECAUSE[self.own], breaks)
+
+    def _void(self, promise: str, key: str, value: Value) -> bool:
+        replicas = set(self._history.meta.get("replicas", {}).get(key, ()))
+        since = self._sends.get((key, value), 0) if promise == DURABLE else 0
+        kinds = _LOG_LOSSES if promise == DURABLE else _DISK_LOSSES
+        lost = {
+            node for time, node, how in self._stops if how in kinds and time >= since and node in (replicas or {node})
+        }
+        return len(lost) >= (1 if promise == MAJORITY else self._enough)
+
+    @property
+    def _sends(self) -> dict[tuple[str, Value], int]:
+        """When each record was sent first."""
+        if self._sent is None:
+            self._sent = {}
+            for op in self._history.ops:
+                for part in op.value if op.f == "send" else ():
+                    _, key, record = part
+                    value = record[1] if op.type == "ok" else record
+                    self._sent.setdefault((key, value), op.time)
+                    if op.type == "ok":
+                        self._acked[key].setdefault(value, record[0])
+        return self._sent
+
+    def find(self, fates: Fates) -> Iterator[Anomaly]:
+        """What did not come to rest, and what the logs show at the end; `fates` receives how lost records were judged."""
+        stuck = Stuck()
+        finals: defaultdict[str, list[Final]] = defaultdict(list)
+        for index, event in enumerate(self._history.trace):
+            if event[KIND] == "converged":
+                stuck.on_converged(index, Converged(event))
+            elif event[KIND] == "final":
+                finals[event[PARTITION]].append(Final(event))
+        yield from stuck.anomalies
+        for key, logs in sorted(finals.items()):
+            yield from _divergence(key, logs)
+            yield from self._lost(key, logs, fates)
+
+    def _lost(self, key: str, logs: list[Final], fates: Fates) -> Iterator[Anomaly]:
+        """What was acknowledged, and is in no log, or not in that of the leader, if somebody leads."""
+        leading = [log for log in logs if log.role == "leader"] or logs
+        there: set[Value] = {value for log in leading for _, _, values in log.batches for value in values}
+        starts = min((log.batches[0][0] for log in leading if log.batches), default=0)
+        self._sends  # noqa: B018 - finds who was acknowledged, too
+        gone = [(offset, value) for value, offset in self._acked.get(key, {}).items() if value not in there]
+        time = max((log.time for log in logs), default=0)
+        told = 0
+        for offset, value in gone:
+            if offset is not None and offset < starts:
+                continue  # the log begins behind it: it may have been deleted
+            fates[key, value] = judgement = self.judge(key, value)
+            told += 1
+            if told <= MOST:
+                where = "the log of node " + str(leading[0].node) + ", which leads" if len(leading) == 1 else "any log"
+                over = f"when all is over, at {seconds(time)}"
+                message = f"Record {value} of {key}{_at(offset)}, acknowledged, is not in {where} {over}."
+                evidence = {"value": value, "offset": offset, "nodes": [log.node for log in leading]}
+                yield Anomaly(
+                    "lost-committed-write",
+                    judgement.verdict,
+                    time,
+                    key,
+                    message,
+                    judgement.clause,
+                    judgement.breaks,
+                    evidence,
+                )
+
+
+def _divergence(key: str, logs: list[Final]) -> Iterator[Anomaly]:
+    """The first offset at which two logs hold different records, of each node that differs from one before it."""
+    for place, log in enumerate(logs):
+        mine = {base: (epoch, values) for base, epoch, values in log.batches}
+        for other in logs[:place]:
+            differs = next(
+                (base for base, epoch, values in other.batches if base in mine and mine[base] != (epoch, values)), None
+            )
+            if differs is not None:
+                theirs = next(values for base, _, values in other.batches if base == differs)
+                message = (
+                    f"The logs of nodes {other.node} and {log.node} for {key} differ when all is over: at offset {differs} they "
+                    f"have {theirs[0]} and {mine[differs][1][0]}."
+                )
+                evidence = {"offset": differs, "nodes": [other.node, log.node]}
+                yield Anomaly("divergence", VIOLATION, log.time, key, message, evidence=evidence)
+                break
+
+
+def _at(offset: int | None) -> str:
+    return "" if offset is None else f" at offset {offset}"

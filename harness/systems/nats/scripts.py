@@ -1,0 +1,50 @@
+"""What is lost of a stream with three replicas, and by which faults: node 1 leads, nodes 2 and 3 follow."""
+
+from __future__ import annotations
+
+from tidemark.harness.systems.outside.real_system import Script
+from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+
+S = 1_000_000
+_WORK = WorkloadSpec(producers=2, consumers=1, interval_us=S // 20, poll_us=S // 5, batch=1)
+_ASLEEP = 20 * S
+"""Elections take 4 to 9 s, and those that elect need time to write."""
+
+
+def _plan(*faults: Fault) -> Plan:
+    end = max(fault.at_us + fault.lasts_us for fault in faults) + S
+    return Plan(0, 0, 1, "by hand", ClusterSpec(), _WORK, faults, end)
+
+
+def scripts(*, always: bool) -> dict[str, Script]:
+    """By name.
+
+    Args:
+        always: whether every message is synced before it counts.
+    """
+    return {
+        "all-lose-power": Script(
+            "The power of all three fails at once.", _plan(Fault("power-all", 5 * S, S)), loses=not always
+        ),
+        "one-down-one-loses-power": Script(
+            "One follower is killed before the writes; after them the other follower loses its power, and the leader sleeps while "
+            "these two start and elect; it wakes at the end.",
+            _plan(
+                Fault("crash", S, 6 * S, "b3"),
+                Fault("pause", 7 * S - S // 5, _ASLEEP, "b1"),
+                Fault("power", 7 * S - S // 10, S // 10, "b2"),
+            ),
+            loses=not always,
+        ),
+        "one-loses-power": Script(
+            "The power of one follower fails: the two others have everything.",
+            _plan(Fault("power", 5 * S, S, "b2")),
+            loses=False,
+        ),
+        "kill-all": Script(
+            "All three are killed at once: what they have written survives.",
+            _plan(Fault("crash-all", 5 * S, S)),
+            loses=False,
+        ),
+    }

@@ -1,0 +1,196 @@
+"""A system of any protocol, as the live world wants systems: with an admin port at each node, which is its keeper's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.needs import MachineNeeds
+from tidemark.harness.systems.capabilities import Watched
+from tidemark.harness.systems.outside.real_system import Node, RealSystem, View
+from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
+from tidemark.nemesis import SIMULATED_ONLY
+from tidemark.nemesis.kind import Part
+from tidemark.nemesis.kinds import KINDS, kinds_on
+from tidemark.nodes.families.outside import OutsideVariant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from docker import DockerClient
+
+    from tidemark.harness.clients.workload import Workload, WorkloadOrder
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.families import AnyVariant
+
+PROMISES = ("majority", "durable", "ack-quorum")
+NOT_SUFFERED = {
+    **dict.fromkeys(kinds_on(Part.TALK, Part.CONTROLLER), "nobody knows of a controller"),
+    **dict.fromkeys(("late-leadership", "lost-leadership"), "nobody can tell its messages apart"),
+    **dict.fromkeys(kinds_on(Part.LEADERSHIP), "nobody can ask it for an election"),
+    **dict.fromkeys(kinds_on(Part.RECORDS), "nobody can ask it to delete records"),
+    **dict.fromkeys(kinds_on(Part.REPLICAS), "nobody can move its replicas"),
+    **dict.fromkeys(sorted(SIMULATED_ONLY), "its disk is a real one"),
+    "clock-jump": "nobody can see whether its clock is moved: a static binary loads no libfaketime",
+}
+"""What nobody can do to a system that is seen from outside."""
+NO_LEADER = "it waits for the {role}, and nobody sees who leads: the system has no view"
+NO_DELAY = "this kernel has no netem, and nobody can delay its messages otherwise"
+ROLES = ("leader", "follower")
+NO_EPOCH = 0
+"""Of a node that tells none."""
+VOLATILE = "256m"
+"""For the ledger of what was synced."""
+
+
+class OutsideSystem(System, Watched):
+    """Stands between the live world and a :class:`RealSystem`."""
+
+    container_kill = "crash"
+
+    def __init__(self, real: RealSystem) -> None:
+        if real.promise not in PROMISES:
+            raise SystemRefusalError(f"{real.name} promises {real.promise!r}; there are {', '.join(PROMISES)}")
+        unknown = sorted(real.suffers_not.keys() - KINDS.keys())
+        if unknown:
+            raise SystemRefusalError(
+                f"{real.name} says that it does not suffer {', '.join(unknown)}, which nobody does"
+            )
+        self.real = real
+        self.name = real.name
+        self.time_scale = real.time_scale
+        self.needs = MachineNeeds(memory=real.memory, volatile_size=VOLATILE, data_size=real.disk)
+
+    @property
+    def default_variant(self) -> str:
+        return self.name
+
+    def variant(self, name: str) -> AnyVariant:
+        """There is one: whatever the system is."""
+        if name != self.name:
+            raise SystemRefusalError(f"nobody knows the protocol of {self.name}: leave --variant {name} away")
+        return OutsideVariant(self.name, self.real.promise, {**NOT_SUFFERED, **self.real.suffers_not})
+
+    def check(self, plan: Plan, variant: AnyVariant) -> None:
+        """Whatever it cannot suffer is left out of the plan, and told."""
+        if "log" not in self.real.workloads:
+            raise SystemRefusalError(f"{self.name} has no clients for the workload log")
+
+    def cannot_suffer(self, plan: Plan, *, delays: bool) -> dict[int, str]:
+        """Place in the plan → why this fault cannot be suffered, for what its kind alone does not tell."""
+        found = {}
+        for index, fault in enumerate(plan.faults):
+            if not self.real.shows_leaders and fault.row.of_one_broker and fault.target in ROLES:
+                found[index] = NO_LEADER.format(role=fault.target)
+            elif fault.kind == "slow" and not delays:
+                found[index] = NO_DELAY
+        return found
+
+    # Install, processes, setup
+
+    def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
+        from tidemark.harness.systems.outside.image import build_image
+
+        return build_image(client, self.name, self.real.install(), tell)
+
+    def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
+        from tidemark.harness.systems.outside.control import KeptControl
+
+        return KeptControl(machine, on_lost)
+
+    def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
+        """As ``tidemark.nodes.keeper.config`` reads it."""
+        from tidemark.harness.systems.outside.control import KeptPlaces
+
+        places = KeptPlaces()
+        process = self.real.process(node, _nodes(deployment), tuple(deployment.cluster.assignment()))
+        return {
+            "node": node,
+            "incarnation": incarnation,
+            "admin": f"127.0.0.1:{deployment.machines[node].admin_port}",
+            "trace": places.trace,
+            "process": places.pid,
+            "output": places.log,
+            "data": places.data,
+            "ledger": places.ledger,
+            "argv": list(process.argv),
+            "env": dict(process.env),
+            "files": dict(process.files),
+            "ready": [process.ready] if isinstance(process.ready, str) else [],
+            "ready_port": process.ready if isinstance(process.ready, int) else 0,
+        }
+
+    def setup(self, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
+        """Make the logs; what was written until then is durable, as after half a minute of rest."""
+        try:
+            self.real.setup(_nodes(deployment), deployment.cluster.assignment())
+        except OSError as error:
+            raise NodeError(f"{self.name} cannot be set up: {error}") from error
+        for control in controls.values():
+            control.admin.ask("sync")
+
+    def is_halt(self, words: str) -> bool:
+        """Nobody knows of a reason why its protocol would have it give up."""
+        return False
+
+    # Its clients, and what is seen of it
+
+    def workload(self, order: WorkloadOrder) -> Workload:
+        from tidemark.harness.systems.outside.workload import OutsideWorkload
+
+        return OutsideWorkload(order, lambda: self.real.client("log"))
+
+    @property
+    def shows_leaders(self) -> bool:
+        return self.real.shows_leaders
+
+    def stands(self, node: int, machine: Machine, log: str, replicas: Sequence[int]) -> dict[str, Any] | None:
+        """By its view; what that raises means that it does not say."""
+        try:
+            view = self.real.view(Node(node, machine), log)
+        except Exception:  # noqa: BLE001 - somebody else's code
+            return None
+        return told(view, replicas)
+
+    def final_log(self, node: int, machine: Machine, log: str) -> Sequence[tuple[int, int, tuple[int, ...]]] | None:
+        """A node's log at the end, as batches of one record; None if nobody can see it.
+
+        Raises:
+            NodeError: it cannot be had.
+        """
+        if not self.real.shows_logs:
+            return None
+        try:
+            entries = self.real.log_of(Node(node, machine), log)
+        except Exception as error:
+            raise NodeError(f"the log {log} of node {node} cannot be had: {type(error).__name__}: {error}") from error
+        return [(entry.offset, 0 if entry.epoch is None else entry.epoch, (entry.value,)) for entry in entries]
+
+    def describe(self, variant: AnyVariant) -> dict[str, Any]:
+        shows = [
+            what for what, shown in (("leaders", self.real.shows_leaders), ("logs", self.real.shows_logs)) if shown
+        ]
+        promised = {"promised": self.real.promised} if self.real.promised else {}
+        return {"system": self.name, "untold": True, "shows": shows, **promised, **self.real.describe()}
+
+    def describe_clients(self, variant: AnyVariant) -> dict[str, Any]:
+        return {"clients": "the system's own"}
+
+
+def told(view: View, replicas: Sequence[int]) -> dict[str, Any]:
+    """A view in the words of a status. What is not known is what keeps nothing waiting."""
+    end = view.end or 0
+    return {
+        "role": "leader" if view.leads else "follower",
+        "leader_epoch": NO_EPOCH if view.epoch is None else view.epoch,
+        "leo": end,
+        "hw": end if view.committed is None else view.committed,
+        "isr": list(replicas) if view.leads else [],
+        "refused": "",
+    }
+
+
+def _nodes(deployment: Deployment) -> dict[int, Node]:
+    return {node: Node(node, deployment.machines[node]) for node in deployment.cluster.broker_ids()}

@@ -1,0 +1,236 @@
+"""What an engineer writes to have a system of her own tested: one class, in one file (docs/systems.md)."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from tidemark.harness.machines.errors import NodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tidemark.harness.clients.client import Client
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.nemesis import Plan
+
+DATA = "/var/lib/tidemark/data"
+"""The disk of a node: what lies there is the program's. A power loss takes what was not synced, a lost disk all of it."""
+CLIENT_PORT = 19092
+"""Where a node must listen for its clients, at any address."""
+ASK_S = 2.0
+
+
+@dataclass(frozen=True)
+class Install:
+    """What must be on a node's machine, a Debian 12 with Python 3.11.
+
+    Attributes:
+        packages: of Debian.
+        files: path there → a file here, or its content. All may be executed.
+        commands: for a shell, while the image is built, one after the other.
+    """
+
+    packages: Sequence[str] = ()
+    files: Mapping[str, Path | bytes] = field(default_factory=dict)
+    commands: Sequence[str] = ()
+
+
+class Process(NamedTuple):
+    """What runs on a node.
+
+    Attributes:
+        argv: the command. SIGTERM means a clean shutdown.
+        files: path there → text, written before each start. env: beside what is there.
+        ready: when it can be used: a regular expression that is found in what it prints, or a port at which it listens.
+    """
+
+    argv: Sequence[str]
+    files: Mapping[str, str] = {}
+    env: Mapping[str, str] = {}
+    ready: str | int = CLIENT_PORT
+
+
+class View(NamedTuple):
+    """What one node says of one log; None: it does not know, or does not say.
+
+    Attributes:
+        leads: whether it leads. epoch: term, ballot, generation: it grows with every leader.
+        end: the offset that the next record will have here. committed: all before it is committed, as this node knows.
+    """
+
+    leads: bool = False
+    epoch: int | None = None
+    end: int | None = None
+    committed: int | None = None
+
+
+class LogEntry(NamedTuple):
+    """A record as it stands in a node's log: its offset, the epoch it was written in, and its value."""
+
+    offset: int
+    epoch: int | None
+    value: int
+
+
+class Script(NamedTuple):
+    """A plan that shows something, by name, with its outcome.
+
+    Attributes:
+        about: what happens, in a sentence.
+        plan: the faults, at the times of this system.
+        loses: whether an acknowledged record is lost.
+    """
+
+    about: str
+    plan: Plan
+    loses: bool
+
+
+class Node:
+    """A node, as a system's methods see it.
+
+    Attributes:
+        number: from 1. address: where the other nodes reach it, at any port.
+    """
+
+    def __init__(self, number: int, machine: Machine) -> None:
+        self.number, self.machine = number, machine
+        self.address: str = machine.inner_ip
+
+    @property
+    def for_clients(self) -> tuple[str, int]:
+        """Where clients on this computer reach port 19092 of the node."""
+        return self.machine.host_address, self.machine.host_port
+
+    def run(self, command: str) -> str:
+        """Run a command there, by ``sh``; gives what it printed.
+
+        Raises:
+            NodeError: it failed, or the machine cannot be reached.
+        """
+        return self.machine.shell.run(command).out
+
+    def ask(self, port: int, request: bytes) -> bytes:
+        """Send something to a port of the node, over its loopback; gives all that comes back until it hangs up.
+
+        Raises:
+            NodeError: nobody listens. OSError: there is no answer in time.
+        """
+        channel = self.machine.shell.channel("127.0.0.1", port, timeout_s=ASK_S)
+        try:
+            channel.settimeout(ASK_S)
+            channel.sendall(request)
+            answer = b""
+            while found := channel.recv(1 << 16):
+                answer += found
+            return answer
+        finally:
+            channel.close()
+
+    def get_json(self, port: int, path: str) -> Any:  # noqa: ANN401 - whatever it says
+        """What a port of the node answers to an HTTP request.
+
+        Raises:
+            NodeError: nobody listens, or it answers something else. OSError: there is no answer in time.
+        """
+        said = self.ask(port, f"GET {path} HTTP/1.0\r\nHost: {self.address}\r\n\r\n".encode())
+        response = http.client.HTTPResponse(_Said(said))  # type: ignore[arg-type]
+        try:
+            response.begin()
+            return json.loads(response.read())
+        except (http.client.HTTPException, ValueError) as error:
+            raise NodeError(f"node {self.number} answers no JSON at port {port}: {error}") from None
+
+
+class _Said:
+    """As much of a socket as http.client needs."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    def makefile(self, _mode: str) -> io.BytesIO:
+        return io.BytesIO(self._text)
+
+
+class RealSystem(ABC):
+    """A system of any protocol. `install`, `process` and `client` must be written, and whatever of the others it can show.
+
+    Attributes:
+        name: what ``--system`` calls it.
+        promise: what it promises of an acknowledged record: ``durable``, ``majority`` or ``ack-quorum`` (docs/anomalies.md).
+        promised: the words of its documentation that say so, and where they stand.
+        workloads: what its clients can do.
+        suffers_not: kind of fault → why it cannot suffer it, beyond what follows from what it cannot show.
+        memory: of a node, bytes. disk: its size.
+        time_scale: by how much the times of plans, which are short, must be multiplied at least.
+    """
+
+    name: str
+    promise: str = "majority"
+    promised: str = ""
+    workloads: ClassVar[Sequence[str]] = ("log",)
+    suffers_not: ClassVar[Mapping[str, str]] = {}
+    memory: int = 512 << 20
+    disk: str = "256m"
+    time_scale: float = 1.0
+
+    @abstractmethod
+    def install(self) -> Install:
+        """What must be on a node's machine."""
+
+    @abstractmethod
+    def process(self, node: int, nodes: Mapping[int, Node], logs: Sequence[str]) -> Process:
+        """What runs on a node.
+
+        Args:
+            node: its number.
+            nodes: all of them, itself included.
+            logs: the names of the logs that the workload uses, such as ``t-0``.
+        """
+
+    def setup(self, nodes: Mapping[int, Node], logs: Mapping[str, Sequence[int]]) -> None:  # noqa: B027 - many need none
+        """All processes run for the first time, and clients are to come: make the logs.
+
+        Args:
+            nodes: all of them.
+            logs: name → the nodes that are to have it; the one that should lead comes first.
+
+        Raises:
+            NodeError, OSError: it cannot be done.
+        """
+
+    @abstractmethod
+    def client(self, workload: str) -> Client:
+        """A client that nobody has opened yet; one process of the history. See docs/systems.md for what it is asked."""
+
+    def view(self, node: Node, log: str) -> View:
+        """How a node stands, by its own words. Who has no such method cannot suffer faults that need a role. May raise."""
+        raise NotImplementedError
+
+    def log_of(self, node: Node, log: str) -> Sequence[LogEntry]:
+        """All records of a node's own log, when everything is over, whatever other nodes have. May raise."""
+        raise NotImplementedError
+
+    def describe(self) -> Mapping[str, Any]:
+        """What a history's first line says of it besides."""
+        return {}
+
+    def scripts(self) -> Mapping[str, Script]:
+        """What ``tidemark scenario NAME --system …`` plays."""
+        return {}
+
+    @property
+    def shows_leaders(self) -> bool:
+        """Whether somebody wrote `view`."""
+        return type(self).view is not RealSystem.view
+
+    @property
+    def shows_logs(self) -> bool:
+        """Whether somebody wrote `log_of`."""
+        return type(self).log_of is not RealSystem.log_of

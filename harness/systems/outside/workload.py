@@ -1,0 +1,182 @@
+"""The workload of a system of any protocol: its clients are asked for one operation after the other, and what they say is kept."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tidemark.harness.clients.client import Client, Outcome
+from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.journal import Journal, PollRecorder
+from tidemark.harness.clients.script import ConsumerScript, ProducerScript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tidemark.harness.clients.workload import WorkloadOrder
+
+STOP_S = 60.0
+AGAIN_S = 0.1
+FINAL = "final"
+
+
+class Connected:
+    """A client that goes to the next node when something went wrong.
+
+    Args:
+        make: makes a client. addresses: of the nodes, in order. first: which of them to begin with.
+    """
+
+    def __init__(self, make: Callable[[], Client], addresses: Sequence[tuple[str, int]], first: int) -> None:
+        self._make, self._addresses, self._next = make, addresses, first
+        self._client: Client | None = None
+
+    def do(self, f: str, value: object) -> Outcome:
+        """One operation; whatever is raised proves nothing, but for a connection that could not be made: nothing was asked."""
+        if self._client is None:
+            client = self._make()
+            try:
+                client.open(self._addresses[self._next % len(self._addresses)])
+            except Exception as error:  # noqa: BLE001 - somebody else's code
+                self._next += 1
+                with suppress(Exception):
+                    client.close()
+                return Outcome("fail", error=f"not connected: {_words(error)}")
+            self._client = client
+        try:
+            outcome = self._client.invoke(f, value)
+        except Exception as error:  # noqa: BLE001 - it may have been carried out, whatever went wrong
+            outcome = Outcome("info", error=_words(error))
+        if outcome.type != "ok":
+            self.close()
+            self._next += 1
+        return outcome
+
+    def close(self) -> None:
+        """Disconnect."""
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(Exception):
+                client.close()
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+class OutsideWorkload:
+    """Producers ``p1`` … that send, consumers ``c1`` … that poll, a thread for each. Implements ``Workload``.
+
+    Args:
+        order: what the run wants.
+        make: makes a client for the workload `log`.
+    """
+
+    def __init__(self, order: WorkloadOrder, make: Callable[[], Client]) -> None:
+        self._make = make
+        self._spec, self._seed = order.plan.workload, order.plan.noise_seed
+        self._logs = tuple(order.plan.cluster.assignment())
+        self._addresses = _addresses(order.addresses)
+        self._journal = Journal(order.clock, order.record, order.plan.cluster.acks, order.counters)
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._failures: list[Exception] = []
+
+    def start(self) -> None:
+        for number in range(1, self._spec.producers + 1):
+            self._begin(f"p{number}", lambda number=number: self._produce(number))  # type: ignore[misc]
+        for number in range(1, self._spec.consumers + 1):
+            self._begin(f"c{number}", lambda number=number: self._consume(number))  # type: ignore[misc]
+
+    def _begin(self, name: str, work: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                work()
+            except Exception as raised:  # noqa: BLE001 - told when they are stopped
+                self._failures.append(raised)
+
+        self._threads.append(threading.Thread(target=run, name=name, daemon=True))
+        self._threads[-1].start()
+
+    def delete(self, key: str, offset: int) -> None:
+        """Nobody can ask for that: plans that do were told so."""
+
+    def stop(self) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(STOP_S)
+            if thread.is_alive():
+                raise ClientsError(
+                    f"Client {thread.name} did not end its operation within {STOP_S:g} s: give it a time-out."
+                )
+        if self._failures:
+            raise ClientsError(f"A client ended before its time ({self._failures[0]!r}): throw this run away.")
+
+    def final_read(self, deadline_us: int) -> bool:
+        """Every log from its start, until there is nothing more."""
+        recorder = PollRecorder(self._journal, FINAL, final=True)
+        client = Connected(self._make, self._addresses, 0)
+        positions = dict.fromkeys(self._logs, 0)
+        try:
+            while positions and self._journal.clock() < deadline_us:
+                for log in list(positions):
+                    found = self._poll(client, recorder, positions, log)
+                    if found == 0:
+                        del positions[log]
+                    elif found is None:
+                        threading.Event().wait(AGAIN_S)
+            return not positions
+        finally:
+            client.close()
+
+    def _produce(self, number: int) -> None:
+        script = ProducerScript(number, self._spec, self._logs, self._seed, self._journal.clock)
+        client = Connected(self._make, self._addresses, number - 1)
+        try:
+            while not self._stopping.wait(script.pause()):
+                log, values = script.batch()
+                for value in values:
+                    self._send(client, script.process, log, value)
+        finally:
+            client.close()
+
+    def _send(self, client: Connected, process: str, log: str, value: int) -> None:
+        unplaced = (("send", log, value),)
+        self._journal.add(process, "invoke", "send", unplaced)
+        outcome = client.do("send", (log, value))
+        if outcome.type == "ok":
+            self._journal.add(process, "ok", "send", (("send", log, (outcome.value, value)),))
+        else:
+            self._journal.add(process, outcome.type, "send", unplaced, outcome.error)
+
+    def _consume(self, number: int) -> None:
+        script = ConsumerScript(number, self._spec, self._seed)
+        recorder = PollRecorder(self._journal, script.process)
+        client = Connected(self._make, self._addresses, number - 1)
+        positions = dict.fromkeys(self._logs, 0)
+        turn = 0
+        try:
+            while not self._stopping.wait(script.pause()):
+                self._poll(client, recorder, positions, self._logs[turn % len(self._logs)])
+                turn += 1
+        finally:
+            client.close()
+
+    def _poll(self, client: Connected, recorder: PollRecorder, positions: dict[str, int], log: str) -> int | None:
+        """One poll; how many records it returned, None if it failed."""
+        recorder.invoke()
+        outcome = client.do("poll", (log, positions[log]))
+        if outcome.type != "ok":
+            recorder.fail(outcome.error or "it did not say why")
+            return None
+        records = [(int(offset), value) for offset, value in outcome.value or ()]
+        if records:
+            positions[log] = records[-1][0] + 1
+        recorder.ok({log: records})
+        return len(records)
+
+
+def _addresses(told: Mapping[int, str]) -> list[tuple[str, int]]:
+    split = (address.rsplit(":", 1) for _, address in sorted(told.items()))
+    return [(host, int(port)) for host, port in split]

@@ -1,0 +1,100 @@
+"""What a system of any protocol is to the live world: what it suffers, how it is told, what is refused."""
+
+import pytest
+
+from tidemark import Install, Process, RealSystem, View
+from tidemark.harness.runs.suffering import suffer
+from tidemark.harness.systems.outside.adapter import OutsideSystem, told
+from tidemark.harness.systems.registry import find_system
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis import Fault, Plan, Trigger, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import family_of
+
+S = 1_000_000
+
+
+class Shy(RealSystem):
+    name = "shy"
+    promise = "durable"
+
+    def install(self):
+        return Install()
+
+    def process(self, node, nodes, logs):
+        return Process(("true",))
+
+    def client(self, workload):
+        raise NotImplementedError
+
+
+class Seen(Shy):
+    name = "seen"
+
+    def view(self, node, log):
+        return View()
+
+
+FAULTS = (
+    Fault("crash", S, S, "leader"),
+    Fault("crash", S, S, "any"),
+    Fault("power-all", S, S, "leader"),
+    Fault("forced-election", S, 0, "follower"),
+    Fault("clock-jump", S, S, "b1", amount=S),
+    Fault("slow", S, S, "b1", amount=S),
+    Fault("pause", S, S, "b1", after=Trigger("append", 3)),
+)
+PLAN = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(), FAULTS, 3 * S)
+
+
+def suffered(system, *, delays=True):
+    system = OutsideSystem(system)
+    variant = system.variant(system.default_variant)
+    system.check(PLAN, variant)
+    return suffer(PLAN, family_of(variant), system.cannot_suffer(PLAN, delays=delays))
+
+
+def test_who_shows_no_leader_is_told_which_faults_needed_one():
+    found = suffered(Shy())
+
+    assert found.left_out == {0, 3, 4}
+    assert (
+        found.not_suffered[0]
+        == "fault 0, crash: it waits for the leader, and nobody sees who leads: the system has no view"
+    )
+
+
+def test_who_shows_one_suffers_them():
+    assert suffered(Seen()).left_out == {3, 4}
+
+
+def test_where_links_cannot_be_slowed_that_is_left_out():
+    assert suffered(Seen(), delays=False).left_out == {3, 4, 5}
+
+
+def test_a_fault_that_waits_for_an_event_strikes_at_its_time():
+    assert suffered(Seen()).faults[6].after is None
+
+
+def test_a_view_without_offsets_keeps_nothing_waiting():
+    assert told(View(leads=True, epoch=4), (1, 2, 3)) == {
+        "role": "leader",
+        "leader_epoch": 4,
+        "leo": 0,
+        "hw": 0,
+        "isr": [1, 2, 3],
+        "refused": "",
+    }
+
+
+def test_a_promise_that_nobody_knows_is_refused():
+    system = Shy()
+    system.promise = "forever"
+    with pytest.raises(SystemRefusalError, match="shy promises 'forever'; there are majority, durable, ack-quorum"):
+        OutsideSystem(system)
+
+
+def test_nats_promises_what_its_documentation_says_of_its_setting():
+    promises = [find_system(text).real.promise for text in ("nats:2.15.1", "nats:2.15.1@sync-always")]
+
+    assert promises == ["durable", "majority"]
