@@ -28,7 +28,7 @@ class SpeaksKafka(System):
         return frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
 
     def workload(self, order: WorkloadOrder) -> Workload:
-        from tidemark.harness.clients import KafkaWorkload
+        from tidemark.harness.clients.kafka_workload import KafkaWorkload  # its messages are an extra's
 
         plan, family = order.plan, family_of(order.variant)
         return KafkaWorkload(

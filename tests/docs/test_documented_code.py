@@ -13,7 +13,7 @@ from unittest.mock import create_autospec
 import pytest
 from documented_commands import read_page
 
-import tidemark.harness.clients
+import tidemark.harness.clients.kafka_workload
 from tidemark.checkers import History, Op, check
 from tidemark.harness.conform.known_difference import KnownDifference
 from tidemark.harness.scenario.model import ScenarioError
@@ -64,8 +64,8 @@ def given(text):
 def run(tmp_path, monkeypatch):
     """Run a block: the names it leaves, and what it prints. No client goes to a broker."""
     monkeypatch.chdir(tmp_path)
-    workload = create_autospec(tidemark.harness.clients.KafkaWorkload)
-    monkeypatch.setattr(tidemark.harness.clients, "KafkaWorkload", workload)
+    workload = create_autospec(tidemark.harness.clients.kafka_workload.KafkaWorkload)
+    monkeypatch.setattr(tidemark.harness.clients.kafka_workload, "KafkaWorkload", workload)
 
     def run(text):
         names, told = {"__name__": "a_page", **given(text)}, StringIO()

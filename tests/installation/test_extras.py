@@ -33,6 +33,12 @@ def test_the_base_judges_somebody_s_history(tidemark, tmp_path):
     assert "lost-write: Record 1 of t-0 at offset 0" in out
 
 
+def test_the_base_has_every_public_name(python):
+    done = python("-c", "from tidemark import *; print(Client.__name__, SpeaksKafka.__name__, Workload.__name__)")
+
+    assert (done.stdout, done.stderr) == ("Client SpeaksKafka Workload\n", "")
+
+
 def test_the_base_plays_every_scenario(tidemark):
     code, out, _ = tidemark("scenario", "--all", "--json")
 

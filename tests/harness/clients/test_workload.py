@@ -6,7 +6,8 @@ import time
 import pytest
 
 from tidemark.checkers import History, check
-from tidemark.harness.clients import LIBRARIES, ClientsError, Counters, KafkaWorkload, available, kafka_workload
+from tidemark.harness.clients import LIBRARIES, ClientsError, Counters, available, kafka_workload
+from tidemark.harness.clients.kafka_workload import KafkaWorkload
 from tidemark.harness.clients.libraries import ClientLibrary
 from tidemark.nemesis.plan import WorkloadSpec
 

@@ -7,7 +7,8 @@ import pytest
 from local_cluster import LocalCluster
 
 from tidemark.checkers import History, check
-from tidemark.harness.clients import LIBRARIES, KafkaWorkload
+from tidemark.harness.clients import LIBRARIES
+from tidemark.harness.clients.kafka_workload import KafkaWorkload
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
