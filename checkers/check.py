@@ -119,7 +119,7 @@ def _check(history: History, contract: str | None) -> Verdict:
             unexplained,
             deleted=deleted if traced else None,
             clients=None if isinstance(view, ClientView) else view,
-            untold=None if untold is None else untold.judge,
+            untold=untold,
         )
         anomalies += check_clients(clients, of_clients())
         missing += clients.missing

@@ -19,6 +19,7 @@ from tidemark.checkers.history.columns.columns import Columns
 from tidemark.checkers.history.history import History, Value
 from tidemark.checkers.replicas.contract import DELETED, UNDECIDED
 from tidemark.checkers.replicas.lost_committed_write import Fates
+from tidemark.checkers.replicas.untold import Untold
 from tidemark.checkers.verdict.verdict import INFORMS, PERMITTED, Anomaly, Judgement
 
 RETENTION: Final = "retention"
@@ -40,7 +41,7 @@ class ClientRun:
         unknown: how to take these.
         deleted: the values that were deleted on purpose, `None` if only the clients know what they asked for.
         clients: what they know, if somebody has asked already.
-        untold: how to take the loss of a value, in place of `unknown`, where that is not the same for all.
+        untold: says how to take the loss of a value, in place of `unknown`, of a system that tells nothing of its logs.
 
     Attributes:
         ordered: how a step is to be taken that is out of order.
@@ -54,12 +55,14 @@ class ClientRun:
         *,
         deleted: Mapping[str, set[Value]] | None = None,
         clients: Clients | None = None,
-        untold: Callable[[str, Value], Judgement] | None = None,
+        untold: Untold | None = None,
     ) -> None:
         self.history, self.meta, self.fates = history, history.meta, fates
         self.clients = clients or clients_of(history)
         self.versions, self.steps = self.clients.versions, self.clients.steps
         self.ordered = Judgement(unknown.verdict, unknown.clause, ()) if deleted is None else INFORMS
+        if untold is not None:
+            self.ordered = untold.ordered
         self._unknown, self._deleted, self._untold = unknown, deleted, untold
 
     def _gone(self, key: str) -> set[Value]:
@@ -73,7 +76,7 @@ class ClientRun:
 
     def _taken_as(self, key: str, value: Value) -> Judgement:
         """How to take the loss of a value of which nobody tells."""
-        return self._unknown if self._untold is None else self._untold(key, value)
+        return self._unknown if self._untold is None else self._untold.judge(key, value)
 
     @cached_property
     def final_reads(self) -> FinalReads:

@@ -24,10 +24,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tidemark.checkers.history.client_view import Ack
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Converged, Final, Stop
 from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, UNDECIDED, VOID_BECAUSE
 from tidemark.checkers.replicas.stuck import Stuck
-from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
+from tidemark.checkers.verdict.verdict import INFORMS, PERMITTED, VIOLATES, VIOLATION, Anomaly, Judgement, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +57,7 @@ class Untold:
         self._enough = int(history.meta.get("min_isr", 1))
         self._stops = [(event[TIME], event[NODE], Stop(event).how) for event in history.trace if event[KIND] == "stop"]
         self._sent: dict[tuple[str, Value], int] | None = None
-        self._acked: dict[str, dict[Value, int | None]] = defaultdict(dict)
+        self._acked: dict[str, dict[Value, Ack]] = defaultdict(dict)
 
     @property
     def shows_logs(self) -> bool:
@@ -67,6 +68,11 @@ class Untold:
     def was_struck(self) -> bool:
         """Whether anything happened to it."""
         return any(what == "strike" for _, what, *_ in self._history.nemesis)
+
+    @property
+    def ordered(self) -> Judgement:
+        """How a step is to be taken that is out of order: where logs were lost, offsets are given anew."""
+        return INFORMS if any(how in _LOG_LOSSES for _, _, how in self._stops) else VIOLATES
 
     def judge(self, key: str, value: Value) -> Judgement:
         """Whether losing a record was permitted."""
@@ -99,7 +105,7 @@ class Untold:
                     value = record[1] if op.type == "ok" else record
                     self._sent.setdefault((key, value), op.time)
                     if op.type == "ok":
-                        self._acked[key].setdefault(value, record[0])
+                        self._acked[key].setdefault(value, Ack(op.time, str(op.process), value, record[0], "all"))
         return self._sent
 
     def find(self, fates: Fates) -> Iterator[Anomaly]:
@@ -121,11 +127,11 @@ class Untold:
         leading = [log for log in logs if log.role == "leader"] or logs
         there: set[Value] = {value for log in leading for _, _, values in log.batches for value in values}
         starts = min((log.batches[0][0] for log in leading if log.batches), default=0)
-        self._sends  # noqa: B018 - finds who was acknowledged, too
-        gone = [(offset, value) for value, offset in self._acked.get(key, {}).items() if value not in there]
+        self._sends  # noqa: B018 - finds what was acknowledged, too
+        gone = [ack for value, ack in self._acked.get(key, {}).items() if value not in there]
         time = max((log.time for log in logs), default=0)
         told = 0
-        for offset, value in gone:
+        for acked_us, process, value, offset, _ in gone:
             if offset is not None and offset < starts:
                 continue  # the log begins behind it: it may have been deleted
             fates[key, value] = judgement = self.judge(key, value)
@@ -133,8 +139,10 @@ class Untold:
             if told <= MOST:
                 where = "the log of node " + str(leading[0].node) + ", which leads" if len(leading) == 1 else "any log"
                 over = f"when all is over, at {seconds(time)}"
-                message = f"Record {value} of {key}{_at(offset)}, acknowledged, is not in {where} {over}."
-                evidence = {"value": value, "offset": offset, "nodes": [log.node for log in leading]}
+                acked = f"acknowledged to {process} at {seconds(acked_us)}"
+                message = f"Record {value} of {key}{_at(offset)}, {acked}, is not in {where} {over}."
+                evidence = {"value": value, "offset": offset, "ack_time": acked_us, "ack_process": process}
+                evidence["nodes"] = [log.node for log in leading]
                 yield Anomaly(
                     "lost-committed-write",
                     judgement.verdict,

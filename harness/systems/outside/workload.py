@@ -133,15 +133,18 @@ class OutsideWorkload:
     def _produce(self, number: int) -> None:
         script = ProducerScript(number, self._spec, self._logs, self._seed, self._journal.clock)
         client = Connected(self._make, self._addresses, number - 1)
+        lives = 0
         try:
             while not self._stopping.wait(script.pause()):
                 log, values = script.batch()
                 for value in values:
-                    self._send(client, script.process, log, value)
+                    process = f"{script.process}.{lives}" if lives else script.process
+                    lives += self._send(client, process, log, value) == "info"
         finally:
             client.close()
 
-    def _send(self, client: Connected, process: str, log: str, value: int) -> None:
+    def _send(self, client: Connected, process: str, log: str, value: int) -> str:
+        """How it ended. Whose send may still be carried out is another process from then on: its order proves nothing."""
         unplaced = (("send", log, value),)
         self._journal.add(process, "invoke", "send", unplaced)
         outcome = client.do("send", (log, value))
@@ -149,6 +152,7 @@ class OutsideWorkload:
             self._journal.add(process, "ok", "send", (("send", log, (outcome.value, value)),))
         else:
             self._journal.add(process, outcome.type, "send", unplaced, outcome.error)
+        return outcome.type
 
     def _consume(self, number: int) -> None:
         script = ConsumerScript(number, self._spec, self._seed)

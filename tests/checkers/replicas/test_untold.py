@@ -69,3 +69,12 @@ def test_what_does_not_come_to_rest_is_stuck():
     found = verdict((80, 0, "converged", "t-0", False, "no leader"), final(1, "leader", 7, 8))
 
     assert [one.name for one in told(found)] == ["stuck"]
+
+
+@pytest.mark.parametrize(("how", "taken"), [("crash", "violation"), ("power", "informational")])
+def test_where_logs_were_lost_offsets_are_given_anew(how, taken):
+    ops = [sent(10, "p1", "t-0", 7, 5), sent(30, "p1", "t-0", 8, 1)]
+    trace = [(20, 1, "stop", "", how), final(1, "leader", 7, 8)]
+    found = check(History.of(**META, contract="majority", ops=ops, nemesis=[], trace=trace))
+
+    assert [one.verdict for one in found.named("nonmonotonic-send")] == [taken]
