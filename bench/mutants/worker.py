@@ -48,7 +48,7 @@ KAFKA = (
 )
 VOTING = ("raft", "quorum-hwm+repaired", "reconciliation+own-generation")
 VARIANTS = {
-    "nodes/families/raft": ("raft",),
+    "nodes/families/raft": ("raft", "raft+lease-reads", "raft+pre-vote+membership-change"),
     "nodes/families/quorum": ("quorum-hwm+repaired",),
     "nodes/families/reconciliation": ("reconciliation+own-generation",),
     "nodes/families/voting": VOTING,
