@@ -134,3 +134,18 @@ def moved_while_the_controller_fails(rng: Random, kinds: Kinds, cluster: Cluster
         on(rng, "forced-election", back + int(gap * rng.random()), cluster, rng.choice((one, other)), 0),
         *((ends,) if rng.random() < 0.5 else ()),
     ]
+
+
+def leader_ends_without_a_controller(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """The leader's session ends while there is no controller, and the leader stays away for longer than an election takes."""
+    leader, other, _ = cast(rng, cluster)
+    session = cluster.settings.session_us
+    fails = at + int(session * rng.uniform(0, 0.9))
+    kind = kinds.among(rng, "crash", "crash", "pause", "isolate")
+    lasts = 2 * session + long_lasting(rng, cluster.settings)
+    controller = kinds.among(rng, "controller-crash", "controller-crash", "controller-isolated")
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(rng, kind, at, cluster, leader, lasts),
+        on(rng, controller, fails, cluster, other, at + int(session * rng.uniform(1.1, 2)) - fails),
+    ]

@@ -320,6 +320,7 @@ SCENES: dict[str, Scene] = {
     "a disk lost while another is away": lasting.disk_lost_while_another_is_away,
     "no power where nothing runs": lasting.no_power_where_nothing_runs,
     "moved while the controller fails": lasting.moved_while_the_controller_fails,
+    "the leader ends without a controller": lasting.leader_ends_without_a_controller,
 }
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
@@ -327,6 +328,7 @@ _OF_PROFILES = {
     "deleted before the power goes": {"retention-destructive"},
     "moved while others are away": {"reassignments", "reassignments-destructive", "controller-reassignments"},
     "moved while the controller fails": {"controller-reassignments"},
+    "the leader ends without a controller": {"controllers", "controller-reassignments"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {

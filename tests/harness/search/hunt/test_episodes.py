@@ -256,6 +256,15 @@ def test_replicas_are_moved_while_there_is_no_controller_and_again_when_there_is
         assert any(event[2] == "ordered" for event in history.trace)
 
 
+def test_a_leaders_session_ends_while_there_is_no_controller():
+    name = "the leader ends without a controller"
+    for plan, _ in played(name, profile="controllers"):
+        ends, fails = plan.faults[1:3] if plan.faults[1].at_us <= plan.faults[2].at_us else plan.faults[2:0:-1]
+        session = plan.cluster.settings.session_us
+        assert fails.kind.startswith("controller")
+        assert fails.at_us < ends.at_us + session < fails.at_us + fails.lasts_us < ends.at_us + ends.lasts_us
+
+
 def test_now_and_then_a_fault_outlasts_everybody_and_the_plan_outlasts_it():
     plans = young(300)
     long = [plan for plan in plans if any(is_long(fault, plan.cluster.settings) for fault in plan.faults)]
