@@ -7,6 +7,7 @@ Times are in µs. The class of an ``:exception``, else the first word of the ``:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import BinaryIO
 
 from tidemark.checkers.history.edn.forms import EdnMap, EdnSet, Form, Keyword, Symbol, Tagged
@@ -30,39 +31,79 @@ def read_edn_ops(file: BinaryIO) -> list[Op]:
 
 
 def edn_ops(found: Iterable[EdnOp]) -> list[Op]:
-    """Operations as those of our own histories."""
-    return [
+    """Operations as those of our own histories. A string stands in quotes where its text is also the name of a keyword or a symbol:
+    they differ.
+    """
+    plain = _Plain()
+    ops = [
         Op(
             0 if one.time is None else one.time // 1000,
             str(one.process),
             one.type,
             str(plain_form(one.f)),
-            _value(one),
+            _value(one, plain),
             _error(one.fields),
             None,
             one.fields.get(_FINAL) is True,
         )
         for one in found
     ]
+    both = plain.names.keys() & plain.strings
+    return [op._replace(value=_quoted(op.value, both)) for op in ops] if both else ops
 
 
-def _value(one: EdnOp) -> Json:
+def _value(one: EdnOp, plain: _Plain) -> Json:
     """An operation on a key may tell it apart from its value (``:key``, Porcupine's test data), as Jepsen's own do not."""
-    value = plain_form(one.value)
-    return [plain_form(one.fields[_KEY]), value] if _KEY in one.fields else value
+    value = plain.form(one.value)
+    return [plain.form(one.fields[_KEY]), value] if _KEY in one.fields else value
 
 
 def plain_form(form: Form) -> Json:
     """A form as JSON has it: a keyword is its name, a set a list."""
-    if isinstance(form, Keyword | Symbol):
-        return form.name
-    if isinstance(form, EdnMap):
-        return {str(plain_form(key)): plain_form(value) for key, value in form.items()}
-    if isinstance(form, tuple | EdnSet):
-        return [plain_form(one) for one in form]
-    if isinstance(form, Tagged):
-        return plain_form(form.form)
-    return form if form is None or isinstance(form, bool | int | float | str) else str(form)
+    return _Plain().form(form)
+
+
+class _Name(str):
+    """What a keyword or a symbol becomes."""
+
+    __slots__ = ()
+
+
+class _Plain:
+    """Forms as JSON has them, and which names and strings were among them."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, _Name] = {}
+        self.strings: set[str] = set()
+
+    def form(self, form: Form) -> Json:
+        """One form."""
+        if isinstance(form, Keyword | Symbol):
+            return self.names.setdefault(form.name, _Name(form.name))
+        if isinstance(form, EdnMap):
+            return {self._key(key): self.form(value) for key, value in form.items()}
+        if isinstance(form, tuple | EdnSet):
+            return [self.form(one) for one in form]
+        if isinstance(form, Tagged):
+            return self.form(form.form)
+        if isinstance(form, str):
+            self.strings.add(form)
+            return form
+        return form if form is None or isinstance(form, bool | int | float) else str(form)
+
+    def _key(self, form: Form) -> str:
+        key = self.form(form)
+        return key if isinstance(key, str) else str(key)
+
+
+def _quoted(value: Json, both: AbstractSet[str]) -> Json:
+    if isinstance(value, str):
+        return f'"{value}"' if value in both and not isinstance(value, _Name) else value
+    if isinstance(value, list):
+        return [_quoted(one, both) for one in value]
+    if isinstance(value, dict):
+        return {_quoted(key, both): _quoted(one, both) for key, one in value.items()}
+    return value
 
 
 def _error(fields: EdnMap) -> str | None:

@@ -2,10 +2,13 @@
 
 import io
 import json
+from io import BytesIO
 
 import pytest
 
-from tidemark.checkers import HistoryFormatError, check, read_stream
+from tidemark.checkers import History, HistoryFormatError, check, read_stream
+from tidemark.checkers.history.edn_ops import read_edn_ops
+from tidemark.checkers.objects.workloads import judge
 
 ALL_KINDS = [None, True, False, 0, 1, 1.0, 1.5, "", "1", "null", '"null"', "true", "1.0"]
 
@@ -102,3 +105,23 @@ def test_a_key_of_edn_that_json_could_not_have_is_refused(key):
 def test_a_value_that_is_a_collection_is_refused(value):
     with pytest.raises(HistoryFormatError):
         edn(f'{{:type :ok, :process 0, :f :poll, :value [[:poll {{"x" [[0 {value}]]}}]]}}')
+
+
+def _object(model, *values):
+    halves = zip(values, ("invoke", "ok") * len(values), strict=False)
+    lines = [f"{{:process 0, :type :{type_}, :f {value[0]}, :value {value[1]}}}" for value, type_ in halves]
+    return judge(History({"ties": "listed"}, read_edn_ops(BytesIO("\n".join(lines).encode()))), model).valid
+
+
+def test_a_keyword_and_a_string_of_the_same_text_are_two_keys_of_an_object():
+    append, read = (":txn", "[[:append :x 1]]"), (":txn", '[[:r "x" nil]]')
+
+    assert _object("list-append", append, append, read, read) == "valid"
+    assert _object("list-append", append, append, *[(":txn", "[[:r :x nil]]")] * 2) == "invalid"
+
+
+def test_and_two_elements():
+    read = [(":read", "nil"), (":read", '#{"a"}')]
+
+    assert _object("set", *[(":add", ":a")] * 2, *read) == "invalid"
+    assert _object("set", *[(":add", '"a"')] * 2, *read) == "valid"
