@@ -1,4 +1,7 @@
-"""One pass over the replicas' trace: what every replica held, believed and lost, at every moment."""
+"""One pass over the replicas' trace: what every replica held, believed and lost, at every moment.
+
+A long file, since it is one idea: a method for each event that changes what a replica holds, in one loop that must be fast.
+"""
 
 from __future__ import annotations
 
