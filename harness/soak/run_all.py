@@ -1,4 +1,6 @@
-"""Carries out the runs that are missing, one after the other. Plan, history and verdict are on the disk before a result says so."""
+"""Carries out the runs that are missing, one after the other, or several side by side. Plan, history and verdict are on the disk
+before a result says so.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -71,7 +73,7 @@ def run_missing(
     Args:
         runs: with what is kept of each, which is brought up to date.
         results: where they are kept.
-        open_runner: brings up what runs plans on a system, and takes it away in the end.
+        open_runner: brings up what runs plans on a system, and takes it away in the end; called when there is something to run.
         variant_of: the protocol that a run is under, as its system has it.
         watcher: is told how it goes.
         keep_nodes: keep the nodes' files of runs without an anomaly, too.
@@ -82,11 +84,13 @@ def run_missing(
     commit = commit_of_code()
     missing = [(run, kept) for run, kept in runs if kept.valid == MISSING]
     for system, group in groupby(missing, key=lambda one: one[0].system):
-        with open_runner(system) as runner:
+        with ExitStack() as machines:
+            runner: Runner | None = None
             for run, kept in group:
                 with results.claimed(run.name) as ours:
                     if not ours or kept.renewed(run, results).valid != MISSING:
                         continue
+                    runner = runner or machines.enter_context(open_runner(system))
                     watcher.begins(run, runner)
                     _carry_out(run, kept, results, runner, variant_of(run), commit=commit)
                     _keep(run, kept, results, nodes=keep_nodes or kept.valid != VALID)

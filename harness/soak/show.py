@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from rich.console import Console
@@ -10,9 +10,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
+from tidemark.harness.live.side_by_side import Job, SideBySide
+from tidemark.harness.runs.kept_results import KeptResults
 from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID, KeptRun
 from tidemark.harness.soak.planned import PlannedRun
-from tidemark.harness.soak.run_all import Runner
+from tidemark.harness.soak.run_all import Runner, Watcher
 from tidemark.harness.soak.tally import listed, tally
 
 
@@ -29,6 +31,7 @@ class SoakProgress:
         self._console = console
         self._words = ""
         self._runner: Runner | None = None
+        self.side_by_side: SideBySide | None = None
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -66,7 +69,9 @@ class SoakProgress:
 
     @property
     def now(self) -> str:
-        """What is being done."""
+        """What is being done; on a line for each cluster, if there are several."""
+        if self.side_by_side is not None:
+            return "\n".join(self.side_by_side.doing)
         doing = getattr(self._runner, "progress", "")
         return f"{self._words}: {doing}" if self._words and str(doing) else self._words
 
@@ -89,6 +94,57 @@ class _Now(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         return Text(self._of.now, overflow="ellipsis", no_wrap=True, style="dim")
+
+
+class _Told:
+    """In a process that works: passes on what the watcher is to know."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def begins(self, run: PlannedRun, runner: Runner) -> None:
+        """A run begins."""
+        self._job.now = lambda: f"{run.words}: {getattr(runner, 'progress', '')}"
+
+    def came_out(self, run: PlannedRun, kept: KeptRun) -> None:
+        """A run is over, and its result is kept."""
+        self._job.now = str
+        self._job.tell(run.name)
+
+
+def run_side_by_side(
+    jobs: int,
+    run_all: Callable[[Watcher, Callable[[str], None]], None],
+    runs: Sequence[tuple[PlannedRun, KeptRun]],
+    results: KeptResults,
+    progress: SoakProgress,
+) -> None:
+    """Carry out what is missing in several processes, which claim runs from each other, and show it.
+
+    Args:
+        jobs: how many.
+        run_all: what each does, given who is told how it goes, and who is told what takes long.
+        runs: with what is kept of each, which is brought up to date.
+        results: where they are kept.
+        progress: shows how it goes.
+
+    Raises:
+        Exception: what one of them raised.
+    """
+
+    def work(job: Job) -> None:
+        def tell(words: str) -> None:
+            job.now = lambda: words
+
+        run_all(_Told(job), tell)
+
+    of_name = {run.name: (run, kept) for run, kept in runs}
+    with SideBySide(jobs, work) as processes, progress:
+        progress.side_by_side = processes
+        for name in processes.heard():
+            if name is not None:
+                run, kept = of_name[name]
+                progress.came_out(run, kept.renewed(run, results))
 
 
 def show_soak(kept: Sequence[KeptRun], console: Console) -> None:

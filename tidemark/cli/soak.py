@@ -19,18 +19,19 @@ from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import system_called
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
-from tidemark.cli.world import containers
+from tidemark.cli.world import clusters, clusters_option, containers
 from tidemark.cli.writing_to import writing_file
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
 from tidemark.nemesis import PROFILES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from tidemark.harness.soak.kept_run import KeptRun
     from tidemark.harness.soak.planned import PlannedRun
-    from tidemark.harness.soak.run_all import Runner
+    from tidemark.harness.soak.run_all import Runner, Watcher
     from tidemark.harness.systems.system import System
 
 SYSTEMS = "kafka:2.8.2@0.10.2,kafka:2.8.2@0.11.0,kafka:2.8.2@2.0,kafka:2.8.2@2.8,kafka:3.9.2,kafka:4.3.1"
@@ -48,9 +49,9 @@ Examples:
   tidemark soak --out results/published/soak --page docs/results/soak.md
 
 \b
-The same command again goes on where it was ended, be it by Ctrl-C, kill or a reboot, which costs the run under way; and the same
-command in another terminal, meanwhile, shares the work with it: a run mostly waits, so two do well on two cores. It measures, so
-it exits 0 when it is complete, whatever it found; 130 if it was ended, 254 if there are no machines."""
+The same command again goes on where it was ended, be it by Ctrl-C, kill or a reboot, which costs the runs under way; and the same
+command in another terminal, meanwhile, shares the work with it. It measures, so it exits 0 when it is complete, whatever it found;
+130 if it was ended, 254 if there are no machines."""
 
 Runs = list[tuple["PlannedRun", "KeptRun"]]
 
@@ -69,6 +70,7 @@ class SoakOptions(Options):
         "Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
         type=given.RealRange(min=0.5, max=100),
     )
+    jobs: int | None = shared(clusters_option)
     keep_nodes: bool = flag("Keep the nodes' own files of every run, and not only where something was found.")
     out: Path = option(f"Folder of the runs.  [default: {OUT}]", type=given.FOLDER, default=OUT)
     page: Path | None = option("Write the table, as Markdown.", type=given.NEW_FILE)
@@ -108,7 +110,7 @@ def soak_command(options: SoakOptions) -> int:
                     _judge_again(runs, results, status)
             if not options.no_run:
                 with results.held(alone=False):
-                    interrupted = not _run(runs, systems, results, status, keep_nodes=options.keep_nodes)
+                    interrupted = not _run(runs, systems, results, status, options)
                 for run, one in runs:
                     one.renewed(run, results)
     if options.page is not None:
@@ -132,25 +134,34 @@ def _systems(text: str) -> dict[str, System]:
     return {name: system_called(name) for name in names}
 
 
-def _run(runs: Runs, systems: dict[str, System], results: KeptResults, status: Console, *, keep_nodes: bool) -> bool:
+def _run(runs: Runs, systems: dict[str, System], results: KeptResults, status: Console, options: SoakOptions) -> bool:
     """Carry out what is missing; false if the person stopped it."""
+    from tidemark.harness.soak.kept_run import MISSING
     from tidemark.harness.soak.run_all import run_missing
-    from tidemark.harness.soak.show import SoakProgress
+    from tidemark.harness.soak.show import SoakProgress, run_side_by_side
 
     brokers = max(run.plan.cluster.brokers for run, _ in runs)
+    missing = [run.system for run, kept in runs if kept.valid == MISSING]
+    jobs = min((clusters(options.jobs, systems[name], brokers, most=len(missing)) for name in {*missing}), default=1)
+    progress = SoakProgress([one for _, one in runs], status)
+
+    def run_all(watcher: Watcher, tell: Callable[[str], None] | None = None) -> None:
+        run_missing(
+            runs,
+            results,
+            lambda name: open_session(systems[name], brokers, tell),
+            lambda run: systems[run.system].variant(run.variant),
+            watcher,
+            keep_nodes=options.keep_nodes,
+        )
+
     try:
-        with (
-            refused(ContainerWorldError, then=f"; what was run is kept in {results.folder}"),
-            SoakProgress([one for _, one in runs], status) as watcher,
-        ):
-            run_missing(
-                runs,
-                results,
-                lambda name: open_session(systems[name], brokers),
-                lambda run: systems[run.system].variant(run.variant),
-                watcher,
-                keep_nodes=keep_nodes,
-            )
+        with refused(ContainerWorldError, then=f"; what was run is kept in {results.folder}"):
+            if jobs > 1:
+                run_side_by_side(jobs, run_all, runs, results, progress)
+            else:
+                with progress:
+                    run_all(progress)
     except KeyboardInterrupt:
         return False
     return True
@@ -166,9 +177,11 @@ def _judge_again(runs: Runs, results: KeptResults, status: Console) -> None:
                 status.print(words, highlight=False, markup=False, soft_wrap=True)
 
 
-def open_session(system: System, brokers: int) -> AbstractContextManager[Runner]:
+def open_session(
+    system: System, brokers: int, tell: Callable[[str], None] | None = None
+) -> AbstractContextManager[Runner]:
     """Machines with a system, for as many plans as are run on them; gone at the end."""
-    return containers(brokers, system, tidy=True)
+    return containers(brokers, system, tidy=True, tell=tell)
 
 
 def _typed(options: SoakOptions) -> str:
@@ -176,7 +189,7 @@ def _typed(options: SoakOptions) -> str:
     words = ["tidemark", "soak"]
     values = asdict(options) | asdict(options.cluster)
     for name, word in options.typed.items():
-        if name not in ("no_run", "judge_again", "as_json"):
+        if name not in ("no_run", "judge_again", "as_json", "jobs"):
             value = values[name]
             told = ",".join(value) if isinstance(value, tuple) else str(value)
             words += [word, *([] if value is True else [quote(told)])]

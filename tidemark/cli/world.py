@@ -12,14 +12,14 @@ import click
 from rich.console import Console
 
 from tidemark.cli.extras import need
-from tidemark.cli.options import RealRange
+from tidemark.cli.options import POSITIVE, RealRange
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import OWN, SystemOptions, variant_on, variants_had
 from tidemark.cli.typed_options import Options, group, option, shared
 from tidemark.harness.machines.errors import ContainerWorldError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tidemark.harness.live.session import ContainerSession
     from tidemark.harness.systems.system import System
@@ -37,6 +37,13 @@ hosts_option = click.option(
     "--hosts",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Use machines that exist, named in this file, instead of containers.",
+)
+
+
+clusters_option = click.option(
+    "--jobs",
+    type=POSITIVE,
+    help="Clusters of containers side by side.  [default: as many as cores and free memory bear]",
 )
 
 
@@ -136,6 +143,7 @@ def containers(
     hosts: Path | None = None,
     clients: str = "confluent",
     tidy: bool = False,
+    tell: Callable[[str], None] | None = None,
 ) -> Iterator[ContainerSession]:
     """A session of containers; leftovers of crashed runs are pointed out first, or removed.
 
@@ -145,6 +153,7 @@ def containers(
         hosts: a file that names machines, to be used instead.
         clients: the workload's library.
         tidy: what killed runs of this computer left is removed, and nobody is asked.
+        tell: is told what takes long, by one of several that work side by side; who starts them has looked for leftovers.
 
     Raises:
         click.ClickException: whatever the container world refused, as one sentence.
@@ -154,13 +163,20 @@ def containers(
 
     status = Console(stderr=True)
     with refused(ContainerWorldError):
-        if hosts is None:
+        if hosts is None and tell is None:
             (clean_up if tidy else offer_cleanup)(status)
         with ContainerSession(
             brokers,
             clients=clients,
             hosts=hosts,
-            tell=lambda words: status.print(words, highlight=False),
+            tell=tell or (lambda words: status.print(words, highlight=False)),
             system=system,
         ) as session:
             yield session
+
+
+def clusters(asked: int | None, system: System, brokers: int, *, most: int) -> int:
+    """How many clusters side by side: as many as were asked for, or as this computer bears; `most`, if there is no more work."""
+    from tidemark.harness.live.most_jobs import jobs_that_fit
+
+    return max(1, min(asked or jobs_that_fit(brokers + 1, system.needs), most))

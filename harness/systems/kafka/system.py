@@ -72,7 +72,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         jvm: how the brokers run.
     """
 
-    needs = MachineNeeds(memory=WATCHED.memory, volatile_size="16m", data_size=DISK)
+    needs = MachineNeeds(memory=WATCHED.memory, volatile_size="16m", data_size=DISK, usual_memory=450 << 20)
     time_scale = 3.0
     controller_first = True
     renumbers_epochs = True

@@ -42,7 +42,7 @@ class Simulated:
 @pytest.fixture
 def run(monkeypatch, tmp_path):
     @contextmanager
-    def open_session(system, brokers):
+    def open_session(system, brokers, tell):
         run.opened.append((system.name, brokers))
         try:
             yield Simulated(run)
@@ -51,7 +51,7 @@ def run(monkeypatch, tmp_path):
 
     def run(*arguments):
         run.opened, run.closed, run.ran = [], [], 0
-        return CliRunner().invoke(soak_command, ["--out", str(run.folder), *arguments], standalone_mode=False)
+        return CliRunner().invoke(soak_command, ["--out", str(run.folder), "--jobs", "1", *arguments], standalone_mode=False)
 
     monkeypatch.setattr(module, "open_session", open_session)
     run.opened, run.closed, run.folder, run.before = [], [], tmp_path / "soak", lambda: None
