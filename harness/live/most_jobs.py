@@ -8,7 +8,7 @@ from pathlib import Path
 from tidemark.harness.machines.needs import MachineNeeds
 
 CLUSTERS_PER_CORE = 1.5
-"""A run waits for more than half of its time; with more clusters than these each would take longer."""
+"""A run waits for more than half of its time. An estimate: other numbers were not measured."""
 SPARE = 1 << 30
 """Bytes that are left to everybody else."""
 

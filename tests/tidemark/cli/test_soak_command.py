@@ -51,7 +51,9 @@ def run(monkeypatch, tmp_path):
 
     def run(*arguments):
         run.opened, run.closed, run.ran = [], [], 0
-        return CliRunner().invoke(soak_command, ["--out", str(run.folder), "--jobs", "1", *arguments], standalone_mode=False)
+        return CliRunner().invoke(
+            soak_command, ["--out", str(run.folder), "--jobs", "1", *arguments], standalone_mode=False
+        )
 
     monkeypatch.setattr(module, "open_session", open_session)
     run.opened, run.closed, run.folder, run.before = [], [], tmp_path / "soak", lambda: None
