@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.checkers.marks import MARKS, by_mark, exercised
-from tidemark.checkers.marks.names import WITHOUT_ISR
+from tidemark.checkers.marks.exercised import WITHOUT_ISR
 from tidemark.harness.simulator import simulate
 from tidemark.nemesis import generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
