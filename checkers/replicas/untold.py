@@ -22,6 +22,7 @@ Two of three lost their power after record 7 was sent, and one before record 8 w
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.client_view import Ack
@@ -56,8 +57,6 @@ class Untold:
         self._history, self.own = history, own
         self._enough = int(history.meta.get("min_isr", 1))
         self._stops = [(event[TIME], event[NODE], Stop(event).how) for event in history.trace if event[KIND] == "stop"]
-        self._sent: dict[tuple[str, Value], int] | None = None
-        self._acked: dict[str, dict[Value, Ack]] = defaultdict(dict)
 
     @property
     def shows_logs(self) -> bool:
@@ -87,26 +86,27 @@ class Untold:
 
     def _void(self, promise: str, key: str, value: Value) -> bool:
         replicas = set(self._history.meta.get("replicas", {}).get(key, ()))
-        since = self._sends.get((key, value), 0) if promise == DURABLE else 0
+        sent, _ = self._clients
+        since = sent.get((key, value), 0) if promise == DURABLE else 0
         kinds = _LOG_LOSSES if promise == DURABLE else _DISK_LOSSES
         lost = {
             node for time, node, how in self._stops if how in kinds and time >= since and node in (replicas or {node})
         }
         return len(lost) >= (1 if promise == MAJORITY else self._enough)
 
-    @property
-    def _sends(self) -> dict[tuple[str, Value], int]:
-        """When each record was sent first."""
-        if self._sent is None:
-            self._sent = {}
-            for op in self._history.ops:
-                for part in op.value if op.f == "send" else ():
-                    _, key, record = part
-                    value = record[1] if op.type == "ok" else record
-                    self._sent.setdefault((key, value), op.time)
-                    if op.type == "ok":
-                        self._acked[key].setdefault(value, Ack(op.time, str(op.process), value, record[0], "all"))
-        return self._sent
+    @cached_property
+    def _clients(self) -> tuple[dict[tuple[str, Value], int], dict[str, dict[Value, Ack]]]:
+        """When each record was sent first; and of each log the records that were acknowledged, with the first acknowledgement."""
+        sent: dict[tuple[str, Value], int] = {}
+        acked: defaultdict[str, dict[Value, Ack]] = defaultdict(dict)
+        for op in self._history.ops:
+            for part in op.value if op.f == "send" else ():
+                _, key, record = part
+                value = record[1] if op.type == "ok" else record
+                sent.setdefault((key, value), op.time)
+                if op.type == "ok":
+                    acked[key].setdefault(value, Ack(op.time, str(op.process), value, record[0], "all"))
+        return sent, acked
 
     def find(self, fates: Fates) -> Iterator[Anomaly]:
         """What did not come to rest, and what the logs show at the end; `fates` receives how lost records were judged."""
@@ -127,8 +127,8 @@ class Untold:
         leading = [log for log in logs if log.role == "leader"] or logs
         there: set[Value] = {value for log in leading for _, _, values in log.batches for value in values}
         starts = min((log.batches[0][0] for log in leading if log.batches), default=0)
-        self._sends  # noqa: B018 - finds what was acknowledged, too
-        gone = [ack for value, ack in self._acked.get(key, {}).items() if value not in there]
+        _, acknowledged = self._clients
+        gone = [ack for value, ack in acknowledged.get(key, {}).items() if value not in there]
         time = max((log.time for log in logs), default=0)
         told = 0
         for acked_us, process, value, offset, _ in gone:

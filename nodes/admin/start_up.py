@@ -1,9 +1,13 @@
-"""What the process of a node needs before it can begin: the addresses it listens at, and an event loop."""
+"""What the process of a node needs before it can begin: its configuration, the addresses it listens at, and an event loop."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import logging
 import socket
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +16,22 @@ if TYPE_CHECKING:
 
 class CannotStartError(Exception):
     """Something the node needs cannot be had; the message says what."""
+
+
+def configuration_file(arguments: list[str] | None, module: str, description: str, speaker: str = "") -> Path:
+    """The file that the command line names with ``--config``; from here on what is logged goes to standard error.
+
+    Args:
+        arguments: of the command line; the process's own unless told.
+        module: what is run.
+        description: for ``--help``.
+        speaker: stands before each line that is logged.
+    """
+    parser = argparse.ArgumentParser(prog=f"python3 -m {module}", description=description)
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
+    path: Path = parser.parse_args(arguments).config
+    logging.basicConfig(format=f"%(asctime)s {speaker}%(message)s", level=logging.INFO, stream=sys.stderr)
+    return path
 
 
 def bind(address: Address) -> socket.socket:

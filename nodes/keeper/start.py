@@ -6,18 +6,17 @@ address or file cannot be had.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import logging
 import signal
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidemark.nodes.admin import port as admin_port
 from tidemark.nodes.admin.config_file import ConfigError, load
-from tidemark.nodes.admin.start_up import CannotStartError, bind
+from tidemark.nodes.admin.process_file import put_process_file
+from tidemark.nodes.admin.start_up import CannotStartError, bind, configuration_file
 from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.keeper.config import KeeperConfig
 from tidemark.nodes.keeper.program import Program
@@ -36,12 +35,7 @@ log = logging.getLogger("tidemark.nodes.keeper")
 
 def main(arguments: list[str] | None = None) -> int:
     """Keep one program; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m tidemark.nodes.keeper", description="A program, and its admin port."
-    )
-    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
-    path = parser.parse_args(arguments).config
-    logging.basicConfig(format="%(asctime)s keeper: %(message)s", level=logging.INFO, stream=sys.stderr)
+    path = configuration_file(arguments, "tidemark.nodes.keeper", "A program, and its admin port.", "keeper: ")
     try:
         config = load(path, KeeperConfig.from_json)
         bound = bind(config.admin)
@@ -80,7 +74,7 @@ class Keeper:
             loop.add_signal_handler(number, log.info, "ignored a signal: the node ends when its program does")
         _write_files(config.files)
         self._program = Program(config, self._ledger, lambda code: _tell(loop, ended, code))
-        _write_process(config.process, self._program.pid)
+        put_process_file(config.process, self._program.pid)
         serving = loop.create_task(self._serve(bound))
         code = await ended
         serving.cancel()
@@ -139,10 +133,3 @@ def _write_files(files: Mapping[str, str]) -> None:
     for path, text in files.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(text)
-
-
-def _write_process(path: Path, pid: int) -> None:
-    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    unfinished = path.with_name(f"{path.name}.new")
-    unfinished.write_text(f"{pid} {fields[19]}\n")
-    unfinished.replace(path)

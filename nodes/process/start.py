@@ -6,20 +6,17 @@ cannot be had. 70: a bug, with a traceback.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import errno
 import gc
 import logging
 import signal
 import socket
-import sys
-from pathlib import Path
 from typing import Any
 
 from tidemark.nodes.admin.config_file import ConfigError
 from tidemark.nodes.admin.port import listen
-from tidemark.nodes.admin.start_up import CannotStartError, bind, new_loop
+from tidemark.nodes.admin.start_up import CannotStartError, bind, configuration_file, new_loop
 from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.formats.checkpoints import CheckpointError
 from tidemark.nodes.process.admin_commands import AdminCommands
@@ -39,12 +36,7 @@ log = logging.getLogger("tidemark.nodes.process")
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one node; returns its exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m tidemark.nodes.process", description="One node: a broker, or the controller."
-    )
-    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
-    path = parser.parse_args(arguments).config
-    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO, stream=sys.stderr)
+    path = configuration_file(arguments, "tidemark.nodes.process", "One node: a broker, or the controller.")
     try:
         config = NodeConfig.load(path)
         sockets = {name: bind(listener.bind) for name, listener in config.listeners.items()}

@@ -11,7 +11,8 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+
+from tidemark.nodes.admin.process_file import start_time, stat_of
 
 PIPE_SIZE = 1 << 20
 """Bytes a JVM may print before it has to wait for the sidecar; the most that a process may ask for without privileges."""
@@ -73,7 +74,7 @@ class Jvm:
     @property
     def is_stopped(self) -> bool:
         """Whether a signal stopped it (SIGSTOP)."""
-        return _stat(self.pid)[:1] == ["T"]
+        return stat_of(self.pid)[:1] == ["T"]
 
     def signal(self, number: int) -> None:
         """Send a signal, if it is there."""
@@ -101,17 +102,3 @@ def _die_with(parent: int) -> Callable[[], None]:
             os._exit(1)
 
     return ask
-
-
-def start_time(pid: int) -> int:
-    """Field 22 of ``/proc/PID/stat``, in clock ticks since the system's start; 0 if there is no such process."""
-    fields = _stat(pid)
-    return int(fields[19]) if fields else 0
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields after the command, from the state (field 3) on; empty if there is no such process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []

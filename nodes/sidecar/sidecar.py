@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.admin.message_rules import MessageRules
+from tidemark.nodes.admin.process_file import put_process_file
 from tidemark.nodes.admin.trace_file import Entry, Trace
 from tidemark.nodes.formats.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from tidemark.nodes.sidecar.broker_trace import BrokerTrace, Seen
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 from tidemark.nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
-from tidemark.nodes.sidecar.jvm import Jvm, start_time
+from tidemark.nodes.sidecar.jvm import Jvm
 from tidemark.nodes.sidecar.jvm_command import broker_command, environment, image_options
 from tidemark.nodes.sidecar.lines import Dialect
 from tidemark.nodes.sidecar.lines.stamp import wall_us
@@ -129,7 +130,7 @@ class Sidecar:
         config = self.config
         self.note("start", config.incarnation)
         try:
-            self._put_process_file(f"{config.process}.sidecar", os.getpid())
+            put_process_file(Path(f"{config.process}.sidecar"), os.getpid())
             for proxy in config.proxies:
                 await self._start_proxy(proxy.listen, proxy.to, proxy.speaks)
             if config.role == ZOOKEEPER:
@@ -145,7 +146,7 @@ class Sidecar:
         if not config.quiet:
             self._tick()
         try:
-            self._put_process_file(str(config.process), self._jvm.pid)
+            put_process_file(config.process, self._jvm.pid)
             if config.is_controller:
                 # What it needs takes a while to load: brokers do without, and here the JVM starts meanwhile.
                 from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
@@ -251,12 +252,6 @@ class Sidecar:
         if waited_s:
             log.info("waited %.1f s for the session of the broker's last life to end", waited_s)
             self.note("waited", "for the session of its last life to end", int(waited_s * 1e6))
-
-    def _put_process_file(self, path: str, pid: int) -> None:
-        new = Path(f"{path}.new")
-        new.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(f"{pid} {start_time(pid)}\n")
-        new.replace(path)
 
     # Lines and files
 

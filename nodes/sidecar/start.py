@@ -6,7 +6,6 @@ cannot be had. 70: a bug, with a traceback.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import fcntl
 import logging
@@ -20,7 +19,7 @@ from typing import Any
 
 from tidemark.nodes.admin import port as admin_port
 from tidemark.nodes.admin.config_file import ConfigError, load
-from tidemark.nodes.admin.start_up import CannotStartError, bind, new_loop
+from tidemark.nodes.admin.start_up import CannotStartError, bind, configuration_file, new_loop
 from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.sidecar.admin_commands import SidecarCommands
 from tidemark.nodes.sidecar.config import SidecarConfig
@@ -38,12 +37,7 @@ log = logging.getLogger("tidemark.nodes.sidecar")
 
 def main(arguments: list[str] | None = None) -> int:
     """Keep one node; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m tidemark.nodes.sidecar", description="One node of a real Kafka cluster."
-    )
-    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
-    path = parser.parse_args(arguments).config
-    logging.basicConfig(format="%(asctime)s sidecar: %(message)s", level=logging.INFO, stream=sys.stderr)
+    path = configuration_file(arguments, "tidemark.nodes.sidecar", "One node of a real Kafka cluster.", "sidecar: ")
     try:
         config = load(path, SidecarConfig.from_json)
         lock = _wait_for_predecessor(Path(f"{config.process}.lock"))
