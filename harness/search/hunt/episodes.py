@@ -24,7 +24,7 @@ AFTER_LAST_US = 300 * MS
 """Faults end so long after the last one struck."""
 LATEST_US = 6_000 * MS
 MOST_FAULTS = 12
-_SCENES = 0.25
+_SCENES = 0.5
 """Share of episodes that are a scene."""
 
 

@@ -149,3 +149,27 @@ def leader_ends_without_a_controller(rng: Random, kinds: Kinds, cluster: Cluster
         on(rng, kind, at, cluster, leader, lasts),
         on(rng, controller, fails, cluster, other, at + int(session * rng.uniform(1.1, 2)) - fails),
     ]
+
+
+def alone_and_then_lost(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off from its followers until it is alone in the ISR; then it fails, and may lose what it alone has."""
+    leader, other, _ = cast(rng, cluster)
+    alone = int(cluster.settings.lag_time_us * rng.uniform(1.02, 1.5))
+    lost = at + alone + log_uniform(rng, 1 * MS, 400 * MS)
+    kind = kinds.among(rng, "power", "power", "disk", "crash", "restart")
+    down = log_uniform(rng, 20 * MS, 1_500 * MS)
+    faults = [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(
+            rng,
+            kinds.among(rng, "from-peers", "from-peers", "one-way-out"),
+            at,
+            cluster,
+            leader,
+            lost - at + int(down * rng.uniform(0, 1.2)),
+        ),
+        on(rng, kind, lost, cluster, leader, down),
+    ]
+    if rng.random() < 0.3:
+        faults.append(on(rng, rng.choice(kinds.elections), lost + int(down * rng.random()), cluster, other, 0))
+    return faults

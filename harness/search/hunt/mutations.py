@@ -20,7 +20,7 @@ _AGAIN = 0.5
 _OTHERWISE = 0.07
 """How likely a changed plan has other circumstances too."""
 _KEPT_FOR_SCENES = 8
-"""So many faults of a plan may stay beside a scene that comes in, which has up to six."""
+"""So many faults of a plan may stay beside a scene that comes in, which has up to seven."""
 
 
 @dataclass(slots=True)

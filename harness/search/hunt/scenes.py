@@ -9,7 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
+from tidemark.harness.search.hunt import deletion_scenes as deletions
 from tidemark.harness.search.hunt import lasting_scenes as lasting
+from tidemark.harness.search.hunt import reassignment_scenes as reassignments
+from tidemark.harness.search.hunt import unaware_scenes as unaware
 from tidemark.harness.search.hunt.cast import cast as _cast
 from tidemark.harness.search.hunt.cast import on as _on
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault
@@ -190,74 +193,6 @@ def asked_in_vain(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> l
     return faults
 
 
-def deleted_while_one_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """A leader is cut off with what nobody else has, and comes back after the new one has deleted records.
-
-    The others may fail meanwhile, before they have noted where their logs start.
-    """
-    away, elected, third = _cast(rng, cluster)
-    gap = log_uniform(rng, 20 * MS, 300 * MS)
-    deleted = at + int(gap * rng.uniform(1.5, 3))
-    back = deleted + int(gap * rng.uniform(0.2, 3))
-    deletion = _on(rng, kinds.among(rng, "delete-records"), deleted, cluster, elected)
-    faults = [
-        _on(rng, "forced-election", max(at - gap, 20 * MS), cluster, away, 0),
-        _on(rng, kinds.among(rng, "from-peers", "isolate", "crash", "pause"), at, cluster, away, back - at),
-        _on(rng, "forced-election", at + int(gap * rng.uniform(0.1, 1)), cluster, elected, 0),
-        replace(deletion, amount=rng.choice((1000, 950, rng.randrange(500, 1000)))),
-    ]
-    if rng.random() < 0.5:
-        fails = deleted + log_uniform(rng, 5 * MS, 100 * MS)
-        for node in (third, elected):
-            faults.append(_on(rng, kinds.among(rng, "crash", "power"), fails, cluster, node, int(gap * rng.random())))
-            fails += log_uniform(rng, 1 * MS, 50 * MS)
-    return faults
-
-
-def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """Records are deleted, the log starts are noted on disk, and then the power goes: at all brokers, or one by one."""
-    one, other, _ = _cast(rng, cluster)
-    noted = at + int(cluster.settings.log_start_checkpoint_us * rng.uniform(0.2, 1.2))
-    lasts = log_uniform(rng, 50 * MS, 400 * MS)
-    deletion = _on(rng, kinds.among(rng, "delete-records", "delete-records", "retention"), at, cluster, one)
-    faults = [
-        _on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, one, 0),
-        replace(deletion, amount=rng.choice((1000, rng.randrange(700, 1000)))),
-    ]
-    if rng.random() < 0.4:
-        return [*faults, _on(rng, kinds.among(rng, "power-all"), noted, cluster, one, lasts)]
-    then = noted + int(lasts * rng.uniform(0.2, 1))
-    return [
-        *faults,
-        _on(rng, kinds.among(rng, "power"), noted, cluster, one, then - noted + lasts),
-        _on(rng, kinds.among(rng, "power"), then, cluster, other, log_uniform(rng, 20 * MS, lasts)),
-    ]
-
-
-def moved_while_others_are_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """All followers of a leader are away, and its replica is moved; then it fails, or the move is taken back, or both.
-
-    Where a log may be lost, the new replica's may be.
-    """
-    ids = list(cluster.broker_ids())
-    leader, *others = (f"b{broker}" for broker in rng.sample(ids, len(ids)))
-    gap = log_uniform(rng, 20 * MS, 200 * MS)
-    moved = at + log_uniform(rng, 50 * MS, 900 * MS)
-    faults = [_on(rng, "forced-election", max(at - gap, 20 * MS), cluster, leader, 0)]
-    for node in others[:2]:
-        lasts = moved - at + int(gap * rng.uniform(3, 15))
-        faults.append(_on(rng, kinds.among(rng, "restart", "restart", "crash", "from-peers"), at, cluster, node, lasts))
-    faults.append(_on(rng, kinds.among(rng, "reassignment"), moved, cluster, leader))
-    then = moved + int(gap * rng.uniform(1, 3))
-    faults.append(
-        _on(rng, kinds.among(rng, "crash", "pause", "disk"), then, cluster, rng.choice((leader, others[-1])), gap * 5)
-    )
-    if rng.random() < 0.6:
-        back = then + int(gap * rng.uniform(0.5, 2))
-        faults.append(_on(rng, kinds.among(rng, "reassignment"), back, cluster, others[-1]))
-    return faults
-
-
 def deposed_and_does_not_know(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A leader is cut off from the other servers, and not from its clients, until long after these have elected another."""
     old, other, _ = _cast(rng, cluster)
@@ -310,9 +245,9 @@ SCENES: dict[str, Scene] = {
     "of an earlier life": of_an_earlier_life,
     "cut, and taken back": cut_and_taken_back,
     "asked in vain": asked_in_vain,
-    "deleted while one is away": deleted_while_one_is_away,
-    "deleted before the power goes": deleted_before_the_power_goes,
-    "moved while others are away": moved_while_others_are_away,
+    "deleted while one is away": deletions.deleted_while_one_is_away,
+    "deleted before the power goes": deletions.deleted_before_the_power_goes,
+    "moved while others are away": reassignments.moved_while_others_are_away,
     "deposed, and does not know": deposed_and_does_not_know,
     "two change one group": two_change_one_group,
     "away for long": lasting.away_for_long,
@@ -321,12 +256,19 @@ SCENES: dict[str, Scene] = {
     "no power where nothing runs": lasting.no_power_where_nothing_runs,
     "moved while the controller fails": lasting.moved_while_the_controller_fails,
     "the leader ends without a controller": lasting.leader_ends_without_a_controller,
+    "leads again unaware": unaware.leads_again_unaware,
+    "answered late": unaware.answered_late,
+    "alone, and then lost": lasting.alone_and_then_lost,
+    "moved from the last one there": reassignments.moved_from_the_last_one_there,
+    "back as all is deleted": deletions.back_as_all_is_deleted,
 }
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
     "deleted while one is away": {"deletions", "retention", "retention-destructive"},
+    "back as all is deleted": {"deletions", "retention", "retention-destructive"},
     "deleted before the power goes": {"retention-destructive"},
     "moved while others are away": {"reassignments", "reassignments-destructive", "controller-reassignments"},
+    "moved from the last one there": {"reassignments", "reassignments-destructive", "controller-reassignments"},
     "moved while the controller fails": {"controller-reassignments"},
     "the leader ends without a controller": {"controllers", "controller-reassignments"},
 }

@@ -109,7 +109,7 @@ def test_a_scene_has_the_faults_of_its_profile(name, profile):
     for seed in range(60):
         faults = SCENES[name](Random(seed), Kinds(profile), ClusterSpec(), 600 * MS)
         assert {fault.kind for fault in faults} <= Kinds(profile).known
-        assert len(faults) <= 6
+        assert len(faults) <= 7
 
 
 def test_back_and_forth_two_brokers_are_elected_in_turn():
@@ -263,6 +263,39 @@ def test_a_leaders_session_ends_while_there_is_no_controller():
         session = plan.cluster.settings.session_us
         assert fails.kind.startswith("controller")
         assert fails.at_us < ends.at_us + session < fails.at_us + fails.lasts_us < ends.at_us + ends.lasts_us
+
+
+def test_a_leader_leads_again_over_a_cut_that_it_has_not_heard_of():
+    seen = marks("leads again unaware", profile="intact", seeds=30)
+
+    assert seen["cut-behind-the-leaders-back"] >= 8
+    assert seen["led-on-over-a-cut"] >= 2
+
+
+def test_what_is_answered_late_is_asked_again():
+    assert marks("answered late", profile="intact", variant="kafka-2.1", seeds=20)["rounds-2"] >= 4
+
+
+def test_a_leader_alone_in_the_isr_is_lost():
+    seen = marks("alone, and then lost", seeds=20)
+
+    assert seen["isr-shrunk-over-a-wait"] >= 10
+    assert seen["isr-of-one"] >= 5
+    assert seen["log-lost"] >= 6
+
+
+def test_who_is_back_as_all_is_deleted_begins_anew():
+    seen = marks("back as all is deleted", profile="deletions", seeds=20)
+
+    assert seen["deleted"] == 20
+    assert seen["began-anew"] >= 10
+
+
+def test_a_replica_is_moved_from_a_leader_that_has_become_alone_in_the_isr():
+    seen = marks("moved from the last one there", profile="reassignments", seeds=20, brokers=4)
+
+    assert seen["reassigned"] == 20
+    assert seen["isr-of-one"] >= 15
 
 
 def test_now_and_then_a_fault_outlasts_everybody_and_the_plan_outlasts_it():

@@ -1,0 +1,83 @@
+"""Scenes in which records are deleted: while one is away, before the power goes, as one comes back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tidemark.harness.search.hunt.cast import cast, on
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.nemesis import Fault, Trigger
+from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import MS
+
+
+def deleted_while_one_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off with what nobody else has, and is back after its session, when the new one has deleted records.
+
+    The others may fail meanwhile, before they have noted where their logs start.
+    """
+    away, elected, third = cast(rng, cluster)
+    out = at + int(cluster.settings.session_us * rng.uniform(1.1, 1.6))
+    deleted = out + log_uniform(rng, 5 * MS, 600 * MS)
+    back = deleted + log_uniform(rng, 5 * MS, 300 * MS)
+    failures = []
+    if rng.random() < 0.5:
+        fails = deleted + log_uniform(rng, 5 * MS, 200 * MS)
+        for node in (third, elected):
+            down = log_uniform(rng, 5 * MS, 200 * MS)
+            failures.append(on(rng, kinds.among(rng, "crash", "crash", "power"), fails, cluster, node, down))
+            back = max(back, fails + down + log_uniform(rng, 20 * MS, 1_500 * MS))
+            fails += log_uniform(rng, 1 * MS, 100 * MS)
+    deletion = on(rng, kinds.among(rng, "delete-records"), deleted, cluster, elected)
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, away, 0),
+        on(rng, kinds.among(rng, "isolate", "isolate", "from-peers", "crash", "pause"), at, cluster, away, back - at),
+        on(rng, "forced-election", at + log_uniform(rng, 5 * MS, 400 * MS), cluster, elected, 0),
+        replace(deletion, amount=rng.choice((1000, 950, rng.randrange(1, 1000)))),
+        *failures,
+    ]
+
+
+def back_as_all_is_deleted(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower comes back as everything is deleted, so that it begins anew; it is elected as soon as it is in the ISR."""
+    away, leader, _ = cast(rng, cluster)
+    settings = cluster.settings
+    kind = kinds.among(rng, "restart", "restart", "crash", "from-peers")
+    lasts = int(max(settings.session_us, settings.lag_time_us) * rng.uniform(1.05, 1.5))
+    back = at + lasts
+    deletion = replace(on(rng, kinds.among(rng, "delete-records"), back, cluster, leader), amount=1000)
+    elected = on(rng, "forced-election", back, cluster, away, 0)
+    if kind in {"restart", "crash"}:
+        deletion = replace(deletion, after=Trigger("start", 1, int(away[1:])))
+    if rng.random() < 0.7:
+        elected = replace(elected, after=Trigger("isr-change", 1))
+    else:
+        elected = replace(elected, at_us=back + log_uniform(rng, 1 * MS, 60 * MS))
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(rng, kind, at, cluster, away, lasts),
+        deletion,
+        elected,
+    ]
+
+
+def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Records are deleted, the log starts are noted on disk, and then the power goes: at all brokers, or one by one."""
+    one, other, _ = cast(rng, cluster)
+    noted = at + int(cluster.settings.log_start_checkpoint_us * rng.uniform(0.2, 1.2))
+    lasts = log_uniform(rng, 50 * MS, 400 * MS)
+    deletion = on(rng, kinds.among(rng, "delete-records", "delete-records", "retention"), at, cluster, one)
+    faults = [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, one, 0),
+        replace(deletion, amount=rng.choice((1000, rng.randrange(700, 1000)))),
+    ]
+    if rng.random() < 0.4:
+        return [*faults, on(rng, kinds.among(rng, "power-all"), noted, cluster, one, lasts)]
+    then = noted + int(lasts * rng.uniform(0.2, 1))
+    return [
+        *faults,
+        on(rng, kinds.among(rng, "power"), noted, cluster, one, then - noted + lasts),
+        on(rng, kinds.among(rng, "power"), then, cluster, other, log_uniform(rng, 20 * MS, lasts)),
+    ]

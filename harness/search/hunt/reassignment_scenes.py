@@ -1,0 +1,72 @@
+"""Scenes in which replicas are moved while others are away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tidemark.harness.search.hunt.cast import on
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.nemesis import Fault
+from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import MS
+
+
+def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """One follower of a leader lags, then the other stops, and the replica of the leader is moved, which is alone in the ISR.
+
+    Then who got it fails; or the leader does, for longer than its session, and the move is taken back or another takes its place.
+    """
+    replicas = list(cluster.assignment()["t-0"])
+    rng.shuffle(replicas)
+    leader, lags, stops = (f"b{replicas[place % len(replicas)]}" for place in range(3))
+    new = next((f"b{broker}" for broker in cluster.broker_ids() if broker not in replicas), lags)
+    session = cluster.settings.session_us
+    away = kinds.among(rng, "from-peers", "from-peers", "isolate", "restart", "crash")
+    out = at + int((0.2 * session if away == "restart" else cluster.settings.lag_time_us) * rng.uniform(1.02, 1.3))
+    alone = out + log_uniform(rng, 20 * MS, 300 * MS)
+    moved = alone + log_uniform(rng, 50 * MS, 400 * MS)
+    then = moved + log_uniform(rng, 30 * MS, 500 * MS)
+    orders = [(moved, kinds.among(rng, "reassignment"))]
+    if rng.random() < 0.5:
+        down = log_uniform(rng, 20 * MS, 1_000 * MS)
+        end = then + down
+        fails = on(rng, kinds.among(rng, "disk", "disk", "power", "crash"), then, cluster, new, down)
+    else:
+        taken_back = then + int(session * rng.uniform(1.1, 1.7))
+        end = taken_back + log_uniform(rng, 5 * MS, 300 * MS)
+        orders.append((taken_back, kinds.among(rng, "reassignment-taken-back", "reassignment")))
+        fails = on(rng, kinds.among(rng, "crash", "crash", "isolate", "disk"), then, cluster, leader, end - then)
+    faults = [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(rng, away, at, cluster, lags, end - at + log_uniform(rng, 1 * MS, 800 * MS)),
+        on(rng, "restart", alone, cluster, stops, end - alone + log_uniform(rng, 1 * MS, 800 * MS)),
+        *(on(rng, kind, when, cluster, (leader, new)[turn], 0) for turn, (when, kind) in enumerate(orders)),
+        fails,
+    ]
+    return [replace(fault, partition=0) for fault in faults]
+
+
+def moved_while_others_are_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """All followers of a leader are away, and its replica is moved; then it fails, or the move is taken back, or both.
+
+    Where a log may be lost, the new replica's may be.
+    """
+    ids = list(cluster.broker_ids())
+    leader, *others = (f"b{broker}" for broker in rng.sample(ids, len(ids)))
+    gap = log_uniform(rng, 20 * MS, 200 * MS)
+    moved = at + log_uniform(rng, 50 * MS, 900 * MS)
+    faults = [on(rng, "forced-election", max(at - gap, 20 * MS), cluster, leader, 0)]
+    for node in others[:2]:
+        lasts = moved - at + int(gap * rng.uniform(3, 15))
+        faults.append(on(rng, kinds.among(rng, "restart", "restart", "crash", "from-peers"), at, cluster, node, lasts))
+    faults.append(on(rng, kinds.among(rng, "reassignment"), moved, cluster, leader))
+    then = moved + int(gap * rng.uniform(1, 3))
+    faults.append(
+        on(rng, kinds.among(rng, "crash", "pause", "disk"), then, cluster, rng.choice((leader, others[-1])), gap * 5)
+    )
+    if rng.random() < 0.6:
+        back = then + int(gap * rng.uniform(0.5, 2))
+        faults.append(on(rng, kinds.among(rng, "reassignment"), back, cluster, others[-1]))
+    return faults

@@ -1,0 +1,83 @@
+"""Scenes in which a broker acts on what is no longer so: of a reign that it missed, or of an answer that took too long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tidemark.harness.search.hunt.cast import cast, on
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.nemesis import Fault
+from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import MS
+
+
+def leads_again_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower that lags is elected, and the other follows it; the old leader leads again, and has not heard of it.
+
+    Whoever has followed meanwhile is cut off then, and elected.
+    """
+    leader, lags, other = cast(rng, cluster)
+    behind = log_uniform(rng, 20 * MS, 400 * MS)
+    elected = at + behind
+    reign = log_uniform(rng, 4 * MS, 80 * MS)
+    again = elected + reign
+    deaf = kinds.among(rng, "from-controller", "pause", "isolate", "lost-leadership")
+    early = log_uniform(rng, 1 * MS, 30 * MS)
+    cut = again + int(reign * rng.uniform(-0.4, 0.1))
+    last = again + log_uniform(rng, 20 * MS, 500 * MS)
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(
+            rng,
+            kinds.among(rng, "from-peers", "one-way-in"),
+            at,
+            cluster,
+            lags,
+            behind - log_uniform(rng, MS // 2, 8 * MS),
+        ),
+        on(rng, deaf, elected - early, cluster, leader, early + reign + log_uniform(rng, 1 * MS, 50 * MS)),
+        on(rng, "forced-election", elected, cluster, lags, 0),
+        on(rng, "forced-election", again, cluster, leader, 0),
+        on(
+            rng,
+            kinds.among(rng, "from-peers", "from-peers", "one-way-in", "one-way-out"),
+            cut,
+            cluster,
+            other,
+            last - cut + reign,
+        ),
+        on(rng, "forced-election", last, cluster, other, 0),
+    ]
+
+
+def answered_late(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """What a follower asks is answered late, by a leader that was deposed and leads again: meanwhile one has led that lags.
+
+    The follower may not hear of that one.
+    """
+    leader, lags, slow = cast(rng, cluster)
+    behind = log_uniform(rng, 20 * MS, 300 * MS)
+    deposed, reign = (log_uniform(rng, 4 * MS, 20 * MS) for _ in range(2))
+    asked = log_uniform(rng, 10 * MS, 40 * MS)
+    first = at + behind
+    second = first + deposed + asked
+    again = second + reign
+    late = on(rng, "slow", first - MS, cluster, slow, again - first + int(deposed * rng.uniform(0.5, 4)))
+    faults = [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(
+            rng,
+            kinds.among(rng, "from-peers", "one-way-in"),
+            at,
+            cluster,
+            lags,
+            second - at - log_uniform(rng, MS // 2, 8 * MS),
+        ),
+        replace(late, amount=int((asked + reign) * rng.uniform(0.8, 2.5))),
+    ]
+    for node, when, leads in ((slow, first, deposed), (lags, second, reign)):
+        back = on(rng, "fast-failover", when, cluster, node, 0)
+        faults.append(replace(back, amount=leads, pick=1))
+    return faults
