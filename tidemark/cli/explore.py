@@ -70,7 +70,7 @@ class ExploreOptions(Options):
     invariants: tuple[str, ...] = option(
         "What must hold; repeat for more. [default: most]", "--invariant", multiple=True, metavar="NAME"
     )
-    max_states: int = option("Give up after so many.", type=POSITIVE, default=20_000_000)
+    max_states: int = option("Give up at the end of the level with more.", type=POSITIVE, default=20_000_000)
     seconds: float = option("Give up after so long.", type=RealRange(min=0), default=float("inf"), show_default=False)
     walks: int | None = option("So many random walks with priorities (PCT), and no exhaustive search.", type=POSITIVE)
     depth: int = option("Moves in a walk.", type=POSITIVE, default=60)

@@ -176,7 +176,10 @@ class Checks:
         """The first invariant that does not hold, and why; None if all hold."""
         world = self._world
         common = world.commons.values[state[0]]
-        places = tuple([world.places.values[number] for number in state[1:]])
+        return self.broken_in(common, tuple([world.places.values[number] for number in state[1:]]))
+
+    def broken_in(self, common: Common, places: tuple[Place, ...]) -> tuple[str, str] | None:
+        """The same of a state that is told in full."""
         for name, invariant in self._invariants:
             why = invariant.broken(common, places)
             if why:

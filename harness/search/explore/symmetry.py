@@ -32,13 +32,14 @@ class Symmetry:
         common = state[0]
         looks = self._common_looks.get(common)
         if looks is None:
-            looks = self._common_looks[common] = self._looks_of_common(common)
+            told = looks_of_common(self._world.commons.values[common], self._nodes)
+            looks = self._common_looks[common] = tuple([self._looks.number(look) for look in told])
         seen = self._place_looks
         keys = []
         for look, place in zip(looks, state[1:], strict=True):
             own = seen.get(place)
             if own is None:
-                own = seen[place] = self._look_of_place(place)
+                own = seen[place] = self._looks.number(look_of_place(self._world.places.values[place]))
             keys.append(own << 20 | look)
         wanted = sorted(keys)
         ranks = tuple([wanted.index(key) for key in keys])
@@ -79,48 +80,48 @@ class Symmetry:
             if all(wanted[new - 1] == keys[i] for i, new in enumerate(names))
         )
 
-    def _looks_of_common(self, number: int) -> tuple[int, ...]:
-        common: Common = self._world.commons.values[number]
-        state = common.controller
-        return tuple(
-            self._looks.number(
-                (
-                    "common",
-                    state.leader == b,
-                    state.last_leader == b,
-                    b in state.isr,
-                    b in state.elr,
-                    b in state.live,
-                    state.broker_epochs[b - 1],
-                )
-            )
-            for b in self._nodes
-        )
 
-    def _look_of_place(self, number: int) -> int:
-        place: Place = self._world.places.values[number]
-        replica, own = place.replica, place.node
-        term = replica.term
-        look: tuple[object, ...] = (
-            place.up,
-            place.broker_epoch,
-            replica.role,
-            replica.log,
-            replica.cache,
-            replica.hw,
-            replica.leader_epoch,
-            _look(replica.leader, own),
-            _look(replica.last_leader, own),
-            replica.established,
-            replica.answers,
-            len(replica.dead),
-            tuple((_look(word.leader, own), word.epoch, len(word.isr), own in word.isr) for word in place.unheard),
+def looks_of_common(common: Common, nodes: Names) -> list[tuple[object, ...]]:
+    """What can be said of each broker by what belongs to none, without naming any other."""
+    state = common.controller
+    return [
+        (
+            "common",
+            state.leader == b,
+            state.last_leader == b,
+            b in state.isr,
+            b in state.elr,
+            b in state.live,
+            state.broker_epochs[b - 1],
         )
-        if term is not None:
-            pending = None if term.pending is None else len(term.pending)
-            known = sorted((b in term.isr, leo, epoch) for b, leo, epoch in term.remotes)
-            look = (*look, term.epoch_start, len(term.isr), pending, tuple(known))
-        return self._looks.number(look)
+        for b in nodes
+    ]
+
+
+def look_of_place(place: Place) -> tuple[object, ...]:
+    """What can be said of a broker without naming any other."""
+    replica, own = place.replica, place.node
+    term = replica.term
+    look: tuple[object, ...] = (
+        place.up,
+        place.broker_epoch,
+        replica.role,
+        replica.log,
+        replica.cache,
+        replica.hw,
+        replica.leader_epoch,
+        _look(replica.leader, own),
+        _look(replica.last_leader, own),
+        replica.established,
+        replica.answers,
+        len(replica.dead),
+        tuple((_look(word.leader, own), word.epoch, len(word.isr), own in word.isr) for word in place.unheard),
+    )
+    if term is None:
+        return look
+    pending = None if term.pending is None else len(term.pending)
+    known = sorted((b in term.isr, leo, epoch) for b, leo, epoch in term.remotes)
+    return (*look, term.epoch_start, len(term.isr), pending, tuple(known))
 
 
 def _look(broker: int, own: int) -> int:

@@ -49,16 +49,16 @@ class World:
         self.words: Numbered[Word] = Numbered()
         self._alone: dict[int, list[tuple[Move, int, str]]] = {}
         self._pairs: dict[tuple[int, int], list[tuple[Move, int, int]]] = {}
-        self._leader: list[int] = []
+        self.asks: list[int] = []
         """Place → the broker it asks, 0: none."""
-        self._proposes: list[bool] = []
+        self.proposes: list[bool] = []
         self._control: dict[int, list[tuple[Move, int, Told]]] = {}
         self._decisions: dict[tuple[int, int], list[tuple[Move, int, int, Told]]] = {}
         self._spent: dict[tuple[int, str], int] = {}
         self._told: dict[tuple[int, int], int] = {}
         self._returns: dict[tuple[int, int], tuple[Move, int, int, Told] | None] = {}
         self._commits: dict[tuple[int, int], int] = {}
-        self._away: list[bool] = []
+        self.away: list[bool] = []
         """Common → whether some broker has no session."""
 
     def first(self) -> State:
@@ -75,15 +75,15 @@ class World:
         found: list[tuple[Move, State]] = []
         common = state[0]
         size = len(state)
-        alone, pairs, leader = self._alone, self._pairs, self._leader
+        alone, pairs, leader = self._alone, self._pairs, self.asks
         for index in range(1, size):
             place = state[index]
             before, after = state[1:index], state[index + 1 :]
             moves = alone.get(place)
             if moves is None:
-                moves = alone[place] = self._moves_alone(place)
+                moves = alone[place] = self.moves_alone(place)
             for move, then, price in moves:
-                left = self._spend(common, price) if price else common
+                left = self.spend(common, price) if price else common
                 if left >= 0:
                     found.append((move, (left, *before, then, *after)))
             asked = leader[place]
@@ -91,20 +91,20 @@ class World:
                 key = (place, state[asked])
                 together = pairs.get(key)
                 if together is None:
-                    together = pairs[key] = self._moves_together(place, state[asked])
+                    together = pairs[key] = self.moves_together(place, state[asked])
                 for move, then, theirs in together:
                     both = list(state)
                     both[index] = then
                     both[asked] = theirs
                     found.append((move, tuple(both)))
-            elif self._proposes[place]:
+            elif self.proposes[place]:
                 deciding = (common, place)
                 decisions = self._decisions.get(deciding)
                 if decisions is None:
-                    decisions = self._decisions[deciding] = self._decide(common, place)
+                    decisions = self._decisions[deciding] = self.decide(common, place)
                 for move, left, then, told in decisions:
                     found.append((move, self._tell((left, *before, then, *after), told)))
-        if self._away[common]:
+        if self.away[common]:
             self._add_returns(found, state)
         self._add_control(found, state)
         if self.watch_commits:
@@ -115,7 +115,7 @@ class World:
         for index in range(1, len(state)):
             key = (state[0], state[index])
             if key not in self._returns:
-                self._returns[key] = self._return(*key)
+                self._returns[key] = self.return_of(*key)
             back = self._returns[key]
             if back is not None:
                 move, left, then, told = back
@@ -125,18 +125,21 @@ class World:
         common = state[0]
         control = self._control.get(common)
         if control is None:
-            control = self._control[common] = self._moves_of_controller(common)
+            control = self._control[common] = self.moves_of_controller(common)
         for move, left, told in control:
             if move.kind is not Kind.LAPSE:
                 found.append((move, self._tell((left, *state[1:]), told)))
                 continue
-            spent = self._spend(left, LAPSE) if self.places.values[state[move.broker]].up else left
+            spent = self.spend(left, LAPSE) if self.places.values[state[move.broker]].up else left
             if spent >= 0:
-                found.append((move, self._tell((spent, *self._cut_off(state, move.broker)[1:]), told)))
+                alone = self.cut_off(state[move.broker])
+                found.append(
+                    (move, self._tell((spent, *state[1 : move.broker], alone, *state[move.broker + 1 :]), told))
+                )
 
     # What belongs to one broker
 
-    def _moves_alone(self, number: int) -> list[tuple[Move, int, str]]:
+    def moves_alone(self, number: int) -> list[tuple[Move, int, str]]:
         """(move, place then, what it costs)."""
         place = self.places.values[number]
         found: list[tuple[Move, int, str]] = []
@@ -168,7 +171,8 @@ class World:
 
     # A follower and its leader
 
-    def _moves_together(self, follower: int, leader: int) -> list[tuple[Move, int, int]]:
+    def moves_together(self, follower: int, leader: int) -> list[tuple[Move, int, int]]:
+        """What a follower and its leader do: (move, place of the one then, of the other)."""
         mine, theirs = self.places.values[follower], self.places.values[leader]
         if not theirs.up:
             return []
@@ -186,7 +190,8 @@ class World:
 
     # The controller
 
-    def _moves_of_controller(self, number: int) -> list[tuple[Move, int, Told]]:
+    def moves_of_controller(self, number: int) -> list[tuple[Move, int, Told]]:
+        """Elections, and sessions that end: (move, common then, who is told what)."""
         common = self.commons.values[number]
         state = common.controller
         steps = self.controllers
@@ -219,7 +224,7 @@ class World:
                     found.append((Move(Kind.LAPSE, broker, decided.state.leader), decided, common))
         return found
 
-    def _decide(self, number: int, leader: int) -> list[tuple[Move, int, int, Told]]:
+    def decide(self, number: int, leader: int) -> list[tuple[Move, int, int, Told]]:
         """The controller takes a leader's proposal, or does not."""
         common, place = self.commons.values[number], self.places.values[leader]
         proposal = self.brokers.proposal(place)
@@ -241,7 +246,7 @@ class World:
             found.append((Move(Kind.DECIDE_UNHEARD, place.node), left, later, self._words(decided)))
         return found
 
-    def _return(self, number: int, index: int) -> tuple[Move, int, int, Told] | None:
+    def return_of(self, number: int, index: int) -> tuple[Move, int, int, Told] | None:
         """A broker without a session gets one, with the process it has or with a new one."""
         common, place = self.commons.values[number], self.places.values[index]
         state = common.controller
@@ -264,12 +269,12 @@ class World:
             self._words(decided),
         )
 
-    def _cut_off(self, state: State, broker: int) -> State:
+    def cut_off(self, number: int) -> int:
         """With ZooKeeper what waited for a broker goes with its session."""
-        place = self.places.values[state[broker]]
+        place = self.places.values[number]
         if self.variant.metadata_log or not place.unheard:
-            return state
-        return (*state[:broker], self.numbered_place(place._replace(unheard=())), *state[broker + 1 :])
+            return number
+        return self.numbered_place(place._replace(unheard=()))
 
     # Who hears of it
 
@@ -279,15 +284,19 @@ class World:
     def _tell(self, state: State, told: Told) -> State:
         places = list(state)
         for index, word in told:
-            key = (places[index], word)
-            then = self._told.get(key)
-            if then is None:
-                place = self.brokers.told(self.places.values[key[0]], self.words.values[word])
-                while place.unheard and self.bounds.leadership == "at-once":
-                    place = self.brokers.hears(place, 0)
-                then = self._told[key] = self.numbered_place(place)
-            places[index] = then
+            places[index] = self.told(places[index], word)
         return tuple(places)
+
+    def told(self, number: int, word: int) -> int:
+        """The place that a broker is in when the controller has said something to it."""
+        key = (number, word)
+        then = self._told.get(key)
+        if then is None:
+            place = self.brokers.told(self.places.values[number], self.words.values[word])
+            while place.unheard and self.bounds.leadership == "at-once":
+                place = self.brokers.hears(place, 0)
+            then = self._told[key] = self.numbered_place(place)
+        return then
 
     # Bookkeeping
 
@@ -296,7 +305,7 @@ class World:
         tables = (self._alone, self._pairs, self._control, self._decisions, self._returns, self._told)
         return sum(len(table) for table in tables)
 
-    def _spend(self, number: int, price: str) -> int:
+    def spend(self, number: int, price: str) -> int:
         """What is left after one of them; −1 if there was none left."""
         key = (number, price)
         left = self._spent.get(key)
@@ -313,11 +322,12 @@ class World:
             key = (common, place)
             then = self._commits.get(key)
             if then is None:
-                then = self._commits[key] = self._commit(*key)
+                then = self._commits[key] = self.commit(*key)
             common = then
         return (common, *state[1:])
 
-    def _commit(self, number: int, index: int) -> int:
+    def commit(self, number: int, index: int) -> int:
+        """The common that knows what a place has committed."""
         common, replica = self.commons.values[number], self.places.values[index].replica
         if replica.term is None or replica.hw <= len(common.committed):
             return number
@@ -326,15 +336,15 @@ class World:
     def numbered_common(self, common: Common) -> int:
         """Its number, here."""
         number = self.commons.number(common)
-        if number == len(self._away):
-            self._away.append(len(common.controller.live) < self.bounds.brokers)
+        if number == len(self.away):
+            self.away.append(len(common.controller.live) < self.bounds.brokers)
         return number
 
     def numbered_place(self, place: Place) -> int:
         """Its number, here."""
         number = self.places.number(place)
-        if number == len(self._leader):
+        if number == len(self.asks):
             replica = place.replica
-            self._leader.append(replica.leader if replica.role in FOLLOWING else 0)
-            self._proposes.append(replica.term is not None and replica.term.pending is not None)
+            self.asks.append(replica.leader if replica.role in FOLLOWING else 0)
+            self.proposes.append(replica.term is not None and replica.term.pending is not None)
         return number
