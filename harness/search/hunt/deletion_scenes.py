@@ -65,8 +65,11 @@ def back_as_all_is_deleted(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: 
 
 def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """Records are deleted, the log starts are noted on disk, and then the power goes: at all brokers, or one by one."""
-    one, other, _ = cast(rng, cluster)
-    noted = at + int(cluster.settings.log_start_checkpoint_us * rng.uniform(0.2, 1.2))
+    one, other, third = cast(rng, cluster)
+    every = cluster.settings.log_start_checkpoint_us
+    due = (at // every + 1) * every
+    noted = due + log_uniform(rng, 10 * MS, 500 * MS)
+    at = max(at, due - log_uniform(rng, 20 * MS, 500 * MS))
     lasts = log_uniform(rng, 50 * MS, 400 * MS)
     deletion = on(rng, kinds.among(rng, "delete-records", "delete-records", "retention"), at, cluster, one)
     faults = [
@@ -75,9 +78,7 @@ def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpe
     ]
     if rng.random() < 0.4:
         return [*faults, on(rng, kinds.among(rng, "power-all"), noted, cluster, one, lasts)]
-    then = noted + int(lasts * rng.uniform(0.2, 1))
-    return [
-        *faults,
-        on(rng, kinds.among(rng, "power"), noted, cluster, one, then - noted + lasts),
-        on(rng, kinds.among(rng, "power"), then, cluster, other, log_uniform(rng, 20 * MS, lasts)),
-    ]
+    for node in (one, other, third)[: rng.choice((2, 3, 3))]:
+        faults.append(on(rng, kinds.among(rng, "power"), noted, cluster, node, lasts + int(lasts * rng.random())))
+        noted += int(lasts * rng.uniform(0.2, 1.5))
+    return faults

@@ -53,14 +53,11 @@ def leads_again_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int
 
 
 def answered_late(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """What a follower asks is answered late, by a leader that was deposed and leads again: meanwhile one has led that lags.
-
-    The follower may not hear of that one.
-    """
+    """What a follower asks is answered late, by a leader that was deposed and leads again: meanwhile one has led that lags."""
     leader, lags, slow = cast(rng, cluster)
     behind = log_uniform(rng, 20 * MS, 300 * MS)
-    deposed, reign = (log_uniform(rng, 4 * MS, 20 * MS) for _ in range(2))
-    asked = log_uniform(rng, 10 * MS, 40 * MS)
+    deposed, reign = (log_uniform(rng, 8 * MS, 30 * MS) for _ in range(2))
+    asked = log_uniform(rng, 20 * MS, 80 * MS)
     first = at + behind
     second = first + deposed + asked
     again = second + reign
