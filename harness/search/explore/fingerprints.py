@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tidemark.harness.search.explore.frozen import Names, renamed_common, renamed_place
+from tidemark.harness.search.explore.frozen import Names, Place, renamed_common, renamed_place
 from tidemark.harness.search.explore.symmetry import look_of_place, looks_of_common
 from tidemark.harness.search.explore.table import Numbers
 from tidemark.harness.search.explore.world import World
@@ -23,6 +23,12 @@ from tidemark.harness.search.explore.world import World
 Prints = NDArray[np.uint64]
 T = TypeVar("T")
 _SALT = np.uint64(0x9E3779B97F4A7C15)
+_HASHED = 56
+"""Bits of what sorts brokers that are a hash. Above them: whom the controller has leading comes first, then who knows the newest
+epoch. The first is mostly the leader then, and there are fewer kinds of brokers, and of pairs, than if chance sorted them.
+"""
+_NOT_LEADING = 1 << 63
+_NEWEST = 127
 
 
 def print_of(value: object) -> int:
@@ -61,8 +67,8 @@ class Fingerprints:
         self._places: dict[Names, Numbers] = {names: np.empty(0, np.int64) for names in self._orders}
         self._commons: dict[Names, Numbers] = {names: np.empty(0, np.int64) for names in self._orders}
         self._common_prints, self._place_prints = PrintsOf(world.commons.values), PrintsOf(world.places.values)
-        self._place_looks: Prints = np.empty(0, np.uint64)
-        self._common_looks: Prints = np.empty((0, len(nodes)), np.uint64)
+        self._place_looks: Prints = np.empty((0, 2), np.uint64)
+        self._common_looks: Prints = np.empty((0, len(nodes), 2), np.uint64)
 
     def of(self, rows: Numbers) -> Prints:
         """Of the states themselves."""
@@ -96,17 +102,25 @@ class Fingerprints:
         return chosen, least
 
     def _looks(self, rows: Numbers) -> Prints:
+        """What sorts the brokers of each state, whatever their names are."""
         commons, places = self._world.commons.values, self._world.places.values
         if len(self._place_looks) < len(places):
-            looks = [print_of(look_of_place(place)) for place in places[len(self._place_looks) :]]
+            looks = [(print_of(look_of_place(one)), _age(one)) for one in places[len(self._place_looks) :]]
             self._place_looks = np.concatenate([self._place_looks, np.array(looks, np.uint64)])
         if len(self._common_looks) < len(commons):
             nodes = self._world.bounds.nodes()
             new = [
-                [print_of(look) for look in looks_of_common(one, nodes)] for one in commons[len(self._common_looks) :]
+                [
+                    (print_of(look), 0 if one.controller.leader == node else _NOT_LEADING)
+                    for node, look in zip(nodes, looks_of_common(one, nodes), strict=True)
+                ]
+                for one in commons[len(self._common_looks) :]
             ]
             self._common_looks = np.concatenate([self._common_looks, np.array(new, np.uint64)])
-        return self._place_looks[rows[:, 1:]] * _SALT + self._common_looks[rows[:, 0]]
+        own, common = self._place_looks[rows[:, 1:]], self._common_looks[rows[:, 0]]
+        hashed = own[..., 0] * _SALT + common[..., 0]
+        found: Prints = own[..., 1] | common[..., 1] | hashed >> np.uint64(64 - _HASHED)
+        return found
 
     def _renamed(self, rows: Numbers, names: Names) -> Numbers:
         """The same clusters under other names."""
@@ -127,6 +141,11 @@ class Fingerprints:
         for old, new in enumerate(names, 1):
             then[:, new] = places[rows[:, old]]
         return then
+
+
+def _age(place: Place) -> int:
+    """The less, the newer the epoch that a broker knows."""
+    return _NEWEST - min(place.replica.leader_epoch + 1, _NEWEST) << _HASHED
 
 
 def _grown(numbers: Numbers, size: int) -> Numbers:
