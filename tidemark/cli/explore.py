@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
@@ -36,6 +37,7 @@ Examples:
   tidemark explore --variant kafka-2.1 --brokers 2 --crashes 1 --lapses 1 --leadership late
   tidemark explore --variant kafka-2.0 --invariant StrongIsr --invariant LogMatchingHw --json
   tidemark explore --walks 2000 --epochs 6 --records 6           beyond what can be exhausted: walks with priorities
+  tidemark explore --variant kafka-2.7+forget-log-ends --records 3 --jobs 8
   tidemark explore --truth-table                                which rule keeps which invariant
   tidemark explore --truth-table --master spark://host:7077     each cell a Spark task
 
@@ -80,7 +82,11 @@ class ExploreOptions(Options):
     )
     truth_table: bool = flag("Explore every cell of the table of rules and invariants.")
     cells: tuple[str, ...] = option("Only cells whose name has these words.", "--cell", multiple=True, metavar="WORDS")
-    jobs: int | None = option("Processes for --truth-table.  [default: 1]", type=POSITIVE)
+    jobs: int | None = option(
+        "Processes that share the states of a search.  [default: one for each core]  With --truth-table: cells side by side.  "
+        "[default: 1]",
+        type=POSITIVE,
+    )
     master: str | None = shared(master_option)
     as_json: bool = shared(json_option)
 
@@ -95,6 +101,7 @@ def explore_command(options: ExploreOptions) -> int:
     """
     from tidemark.harness.search.explore.invariants import DEFAULT, INVARIANTS
     from tidemark.harness.search.explore.priorities import walk
+    from tidemark.harness.search.explore.processes import ProcessEndedError
     from tidemark.harness.search.explore.search import Limits, explore
 
     unknown = [name for name in options.invariants if name not in INVARIANTS]
@@ -107,17 +114,19 @@ def explore_command(options: ExploreOptions) -> int:
     limits = Limits(options.max_states, options.seconds)
     if options.truth_table or options.cells:
         return _table(options.cells, limits, options.jobs, options.master, as_json=options.as_json)
-    if options.jobs is not None or options.master is not None:
-        raise click.UsageError("--jobs and --master are for --truth-table: one search is one process")
+    if options.master is not None:
+        raise click.UsageError("--master is for --truth-table: a search is for the processes of one machine (--jobs)")
+    if options.walks and options.jobs is not None:
+        raise click.UsageError("--jobs is for what is exhausted: walks are one process")
     names = options.invariants or DEFAULT
     variant = parse_variant(options.variant)
-    with _progress() as progress:
+    with _progress() as progress, refused(ProcessEndedError, then=": give the command again with fewer --jobs"):
         if options.walks:
             found = walk(
                 variant, bounds, names, walks=options.walks, depth=options.depth, seed=options.seed, progress=progress
             )
         else:
-            found = explore(variant, bounds, names, limits, progress)
+            found = explore(variant, bounds, names, limits, progress, jobs=options.jobs or os.cpu_count() or 1)
     _show(found, options.variant, bounds.in_words(), names, as_json=options.as_json)
     if options.script is not None and found.outcome == "broken":
         _write_script(found, options.variant, bounds, options.script)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tidemark.harness.search.explore.frozen import Word
 from tidemark.harness.search.explore.moves import Kind
 from tidemark.harness.search.explore.numbered import Numbered
 from tidemark.harness.search.explore.table import Numbers, Table
@@ -16,6 +17,8 @@ SLOTS = 20
 """Bits for the place of a move among those of its state."""
 _NTH = 12
 _NONE = -1
+Tells = tuple[tuple[int, Word], ...]
+"""Who is told what."""
 
 
 class Reached(NamedTuple):
@@ -32,22 +35,22 @@ class Levels:
     def __init__(self, world: World) -> None:
         """See the class."""
         self.world = world
-        self._tells: Numbered[Told] = Numbered()
+        self.tells: Numbered[Tells] = Numbered()
         self._sequences: Numbered[tuple[int, ...]] = Numbered()
         self._sequences.number(())
         self._heard = np.zeros((0, world.bounds.brokers), np.int64)
-        self._alone = Table(
+        self.alone = Table(
             2, lambda place, _: [(then, PRICES.index(price)) for _, then, price in world.moves_alone(place)]
         )
-        self._pairs = Table(2, lambda mine, theirs: [(a, b) for _, a, b in world.moves_together(mine, theirs)])
-        self._decisions = Table(
+        self.pairs = Table(2, lambda mine, theirs: [(a, b) for _, a, b in world.moves_together(mine, theirs)])
+        self.decisions = Table(
             3,
             lambda common, place: [
                 (left, then, self._told(told)) for _, left, then, told in world.decide(common, place)
             ],
         )
-        self._returns = Table(3, self._return)
-        self._control = Table(
+        self.returns = Table(3, self._return)
+        self.control = Table(
             3,
             lambda common, _: [
                 (left, self._told(told), move.broker if move.kind is Kind.LAPSE else 0)
@@ -58,11 +61,26 @@ class Levels:
         self._spent = Table(1, lambda common, price: [(world.spend(common, PRICES[price]),)])
         self._cut = Table(1, lambda place, _: [(world.cut_off(place),)])
         self._commits = Table(1, lambda common, place: [(world.commit(common, place),)])
-        self._core = (self._alone, self._pairs, self._decisions, self._returns, self._control, self._hears)
+        self._core = (self.alone, self.pairs, self.decisions, self.returns, self.control, self._hears)
 
     def worked_out(self) -> int:
         """How often the core was asked."""
-        return sum(map(len, self._core))
+        return sum(table.worked_out for table in self._core)
+
+    def needed(self, rows: Numbers) -> list[tuple[Table, tuple[Numbers, Numbers]]]:
+        """What :meth:`successors` looks up of what the core does: the tables, and keys in each."""
+        asks, proposes, away = np.array(self.world.asks), np.array(self.world.proposes), np.array(self.world.away)
+        commons, places = np.repeat(rows[:, 0], self.world.bounds.brokers), rows[:, 1:].ravel()
+        asked = asks[places]
+        leaders = np.take_along_axis(rows, asked.reshape(-1, self.world.bounds.brokers), axis=1).ravel()
+        following, proposing, lonely = asked > 0, (asked == 0) & proposes[places], away[commons]
+        return [
+            (self.alone, (places, np.zeros_like(places))),
+            (self.pairs, (places[following], leaders[following])),
+            (self.decisions, (commons[proposing], places[proposing])),
+            (self.returns, (commons[lonely], places[lonely])),
+            (self.control, (rows[:, 0], np.zeros_like(rows[:, 0]))),
+        ]
 
     def successors(self, rows: Numbers) -> Reached:
         """Every move from every row that is possible and changes something."""
@@ -74,11 +92,11 @@ class Levels:
             asked = asks[rows[:, broker]]
             found.append(self._moves_together(rows, np.flatnonzero(asked), broker, asked, 2 * broker + 1))
             proposing = np.flatnonzero((asked == 0) & proposes[rows[:, broker]])
-            found.append(self._with_controller(self._decisions, rows, proposing, broker, 2 * broker + 1))
+            found.append(self._with_controller(self.decisions, rows, proposing, broker, 2 * broker + 1))
         lonely = np.flatnonzero(away[rows[:, 0]])
         if len(lonely):
             last = 2 * len(brokers) + 1
-            found += [self._with_controller(self._returns, rows, lonely, broker, last + broker) for broker in brokers]
+            found += [self._with_controller(self.returns, rows, lonely, broker, last + broker) for broker in brokers]
         found.append(self._moves_of_controller(rows, 4 * len(brokers) + 4))
         then, origin, slot = (np.concatenate([getattr(one, part) for one in found]) for part in Reached._fields)
         if world.watch_commits:
@@ -87,7 +105,7 @@ class Levels:
         return Reached(then, origin, slot)
 
     def _moves_alone(self, rows: Numbers, broker: int, turn: int) -> Reached:
-        which, nth, values = self._alone.rows(rows[:, broker])
+        which, nth, values = self.alone.rows(rows[:, broker])
         then = rows[which]
         then[:, broker] = values[:, 0]
         dear = np.flatnonzero(values[:, 1])
@@ -96,7 +114,7 @@ class Levels:
 
     def _moves_together(self, rows: Numbers, asking: Numbers, broker: int, asked: Numbers, turn: int) -> Reached:
         leader = asked[asking]
-        which, nth, values = self._pairs.rows(rows[asking, broker], rows[asking, leader])
+        which, nth, values = self.pairs.rows(rows[asking, broker], rows[asking, leader])
         origin = asking[which]
         then = rows[origin]
         then[:, broker] = values[:, 0]
@@ -112,7 +130,7 @@ class Levels:
         return Reached(then, origin, turn << _NTH | nth)
 
     def _moves_of_controller(self, rows: Numbers, turn: int) -> Reached:
-        which, nth, values = self._control.rows(rows[:, 0])
+        which, nth, values = self.control.rows(rows[:, 0])
         then = rows[which]
         then[:, 0] = values[:, 0]
         lapsed = values[:, 2]
@@ -128,13 +146,13 @@ class Levels:
 
     def _tell(self, rows: Numbers, tells: Numbers) -> None:
         """Brokers are told what the controller says to them; in place."""
-        if len(self._heard) < len(self._tells):
+        if len(self._heard) < len(self.tells):
             new = [
                 [
-                    self._sequences.number(tuple(word for to, word in told if to == broker))
+                    self._sequences.number(tuple(self.world.words.number(word) for to, word in told if to == broker))
                     for broker in self.world.bounds.nodes()
                 ]
-                for told in self._tells.values[len(self._heard) :]
+                for told in self.tells.values[len(self._heard) :]
             ]
             self._heard = np.concatenate([self._heard, np.array(new, np.int64)])
         for broker in range(1, rows.shape[1]):
@@ -145,7 +163,7 @@ class Levels:
     # What the tables hold
 
     def _told(self, told: Told) -> int:
-        return self._tells.number(told)
+        return self.tells.number(tuple((to, self.world.words.values[word]) for to, word in told))
 
     def _return(self, common: int, place: int) -> list[tuple[int, int, int]]:
         back = self.world.return_of(common, place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic, process_time
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.fingerprints import Fingerprints
 from tidemark.harness.search.explore.invariants import INVARIANTS, Checks
+from tidemark.harness.search.explore.mesh import Mesh
 from tidemark.harness.search.explore.moves import Move
-from tidemark.harness.search.explore.states import Candidates, States
+from tidemark.harness.search.explore.processes import in_step
+from tidemark.harness.search.explore.states import States
 from tidemark.harness.search.explore.world import State, World
 from tidemark.nodes.core.variant import Variant
 
@@ -71,6 +73,8 @@ def explore(
     invariants: tuple[str, ...],
     limits: Limits = Limits(),
     progress: Callable[[int, int, float], None] | None = None,
+    *,
+    jobs: int = 1,
 ) -> Found:
     """Search all states within the bounds.
 
@@ -80,41 +84,70 @@ def explore(
         invariants: names, looked at in this order.
         limits: when to give up.
         progress: told (states, depth, seconds) now and then.
+        jobs: how many processes share the states; what is found does not depend on it.
+
+    Raises:
+        ProcessEndedError: one of the processes was ended from outside.
     """
-    began, cpu = monotonic(), process_time()
-    with collector_paused():  # it would walk through all states time and again, and the steps leave no circles
-        states = States(make_world(variant, bounds, invariants), invariants)
-        outcome, way = _search(states, limits, progress)
-    spent = monotonic() - began, process_time() - cpu
+    began = monotonic()
+
+    def search(mesh: Mesh) -> _CameTo:
+        cpu = process_time()
+        with (
+            collector_paused()
+        ):  # it would walk through all parts of states time and again, and the steps leave no circles
+            states = States(make_world(variant, bounds, invariants), invariants, mesh)
+            outcome, way = _search(states, mesh, limits, progress if mesh.rank == 0 else None)
+            spent = mesh.all((states.moves, states.worked_out(), process_time() - cpu))
+        moves, worked_out, seconds = (sum(column) for column in zip(*spent, strict=True))
+        return _CameTo(outcome, states.count, moves, states.depth, monotonic() - began, seconds, worked_out, way)
+
+    came = in_step(search, jobs)
     world = make_world(variant, bounds, invariants)
-    found = Found(outcome, world, len(states), states.moves, states.depth, *spent, states.worked_out())
-    if outcome == "broken":
-        found.first, found.steps = _steps(world, way)
+    found = Found(came.outcome, world, *came[1:-1])
+    if came.outcome == "broken":
+        found.first, found.steps = _steps(world, came.way)
         wrong = Checks(world, invariants).broken(found.steps[-1][1] if found.steps else found.first)
         found.invariant, found.why = wrong or ("", "")
     return found
 
 
+class _CameTo(NamedTuple):
+    """The numbers of :class:`Found`, and the fingerprints of the states on the way to what is broken, without the first state's."""
+
+    outcome: Outcome
+    states: int
+    moves: int
+    depth: int
+    seconds: float
+    cpu_seconds: float
+    worked_out: int
+    way: list[int]
+
+
 def _search(
-    states: States, limits: Limits, progress: Callable[[int, int, float], None] | None
+    states: States, mesh: Mesh, limits: Limits, progress: Callable[[int, int, float], None] | None
 ) -> tuple[Outcome, list[int]]:
-    """What it came to, and the fingerprints of the states on the way to what is broken, the first state's left out."""
+    """What it came to, and the way to what is broken."""
     began = monotonic()
     while (broken := states.broken()) is None:
-        if len(states) > limits.states:
+        if not states.size:
+            return "holds", []
+        if states.count > limits.states:
             return "unfinished", []
-        found = []
+        states.prepare()
+        found, late = [], False
         for begin in states.parts():
             seconds = monotonic() - began
             if progress is not None:
-                progress(len(states), states.depth, seconds)
-            if seconds > limits.seconds:
-                return "unfinished", []
+                progress(states.count, states.depth, seconds)
+            late = seconds > limits.seconds
+            if late:
+                break
             found.append(states.expand(begin))
-        level = Candidates.together(found)
-        if not len(level.rows):
-            return "holds", []
-        states.take(level)
+        if any(mesh.all(late)):
+            return "unfinished", []
+        states.advance(found)
     return "broken", states.way(broken)
 
 

@@ -6,6 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from tidemark.cli import tidemark as command
+from tidemark.harness.search.explore import search
+from tidemark.harness.search.explore.processes import ProcessEndedError
 
 TWO = ("--brokers", "2", "--records", "2")
 DIVERGES = ("--variant", "kafka-2.0+truncation=kip101", *TWO, "--leadership", "late", "--invariant", "LogMatchingHw")
@@ -46,6 +48,24 @@ def test_it_gives_up(tidemark):
     assert out.splitlines()[-1].startswith("not finished: ")
 
 
+def test_processes_tell_the_same_but_for_the_time(tidemark):
+    one, two = (tidemark("explore", *DIVERGES, "--jobs", jobs) for jobs in ("1", "2"))
+
+    assert one[0] == two[0] == 1
+    assert one[1].rpartition(", ")[0] == two[1].rpartition(", ")[0]
+
+
+def test_a_process_that_is_ended_is_told_in_a_sentence(tidemark, monkeypatch):
+    def ended(*_, **__):
+        raise ProcessEndedError("one of the 2 processes was ended from outside")
+
+    monkeypatch.setattr(search, "in_step", ended)
+    code, _, err = tidemark("explore", *TWO)
+
+    assert code == 254
+    assert err == "one of the 2 processes was ended from outside: give the command again with fewer --jobs"
+
+
 def test_as_json(tidemark):
     code, out, _ = tidemark("explore", *DIVERGES, "--json")
     told = json.loads(out)
@@ -84,6 +104,8 @@ def test_cells_of_the_truth_table(tidemark):
         (("--brokers", "9"), "brokers must be 1 to 5"),
         (("--variant", "kafka-9"), "unknown variant"),
         (("--cell", "no such cell"), "no cell's name has"),
+        (("--master", "local[1]"), "a search is for the processes of one machine"),
+        (("--walks", "5", "--jobs", "2"), "walks are one process"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(tidemark, arguments, words):
