@@ -21,9 +21,9 @@ def leads_again_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int
     leader, lags, other = cast(rng, cluster)
     behind = log_uniform(rng, 20 * MS, 400 * MS)
     elected = at + behind
-    reign = log_uniform(rng, 4 * MS, 80 * MS)
+    reign = log_uniform(rng, 8 * MS, 120 * MS)
     again = elected + reign
-    deaf = kinds.among(rng, "from-controller", "pause", "isolate", "lost-leadership")
+    deaf = kinds.among(rng, "pause", "pause", "pause", "from-controller", "lost-leadership")
     early = log_uniform(rng, 1 * MS, 30 * MS)
     cut = again + int(reign * rng.uniform(-0.4, 0.1))
     last = again + log_uniform(rng, 20 * MS, 500 * MS)
