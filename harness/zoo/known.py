@@ -9,6 +9,7 @@ from tidemark.harness.search.findings import FINDINGS
 from tidemark.harness.search.hunt.known import Known, Repair
 from tidemark.harness.zoo.repairs import repairs
 from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.core.variant import parse_variant as parse_kafka
 from tidemark.nodes.families import parse_variant
 
 _BOUNCES = (
@@ -37,12 +38,23 @@ def known_of(name: str, kept: Iterable[KeptPlan] = (), hunted: Callable[[str], b
     found = {repaired: title for repaired, title in found.items() if not hunted(repaired)}
     words = [repaired.removeprefix(f"{name}+") for repaired in found if repaired.startswith(f"{name}+")]
     preset, _, modifiers = name.partition("+")
+    repaired = "+".join([name, *words]) if words else ""
+    if repaired and isinstance(variant, Variant):
+        repaired = _repaired_too(repaired, variant, hunted)
     return Known(
         tuple(Repair(*one) for one in found.items()),
-        "+".join([name, *words]) if words else "",
+        repaired,
         preset if modifiers else "",
         tuple(causes.items()),
     )
+
+
+def _repaired_too(name: str, variant: Variant, hunted: Callable[[str], bool]) -> str:
+    """The repaired variant, without the bugs that the repairs brought: Kafka's first one of a bug may have had another."""
+    for entry, repaired in repairs(name, parse_kafka(name)):
+        if not (entry.is_in(variant) or entry.is_in(parse_kafka(repaired)) or hunted(repaired)):
+            return _repaired_too(repaired, variant, hunted)
+    return name
 
 
 def _of_the_zoo(name: str, variant: Variant) -> Iterator[tuple[str, str]]:

@@ -5,8 +5,10 @@ from itertools import islice
 from tidemark.harness.search.hunt import Hunt, Quarry
 from tidemark.harness.search.hunt.hunt import Attempt
 from tidemark.harness.search.hunt.known import Known
+from tidemark.harness.zoo import find
 from tidemark.harness.zoo.known import known_of
 from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import parse_variant
 
 
 def hunted(variant, known, rounds, names=()):
@@ -23,6 +25,14 @@ def test_presets_have_what_the_zoo_and_the_pages_tell_of_them():
     }
     assert known_of("kafka-4.0+forget-log-ends").all_repaired.startswith("kafka-4.0+forget-log-ends+")
     assert not known_of("raft")
+
+
+def test_what_is_repaired_is_without_the_bugs_that_the_repairs_brought():
+    """Truncation by KIP-101 has KAFKA-6361, which truncation to the high watermark has not."""
+    repaired = parse_variant(known_of("kafka-0.10").all_repaired)
+
+    assert not find("KAFKA-6361").is_in(repaired)
+    assert find("KAFKA-6361").is_in(parse_variant("kafka-0.10+truncation=kip101"))
 
 
 def test_a_bug_that_was_put_back_is_what_is_hunted():
