@@ -154,15 +154,15 @@ def leader_ends_without_a_controller(rng: Random, kinds: Kinds, cluster: Cluster
 def alone_and_then_lost(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A leader is cut off from its followers until it is alone in the ISR; then it fails, and may lose what it alone has."""
     leader, other, _ = cast(rng, cluster)
-    alone = int(cluster.settings.lag_time_us * rng.uniform(1.02, 1.5))
+    alone = int(cluster.settings.lag_time_us * rng.uniform(1.1, 1.9))
     lost = at + alone + log_uniform(rng, 1 * MS, 400 * MS)
-    kind = kinds.among(rng, "power", "power", "disk", "crash", "restart")
+    kind = kinds.among(rng, "power", "power", "power", "disk", "crash", "restart")
     down = log_uniform(rng, 20 * MS, 1_500 * MS)
     faults = [
         on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
         on(
             rng,
-            kinds.among(rng, "from-peers", "from-peers", "one-way-out"),
+            "from-peers",
             at,
             cluster,
             leader,

@@ -13,7 +13,7 @@ from tidemark.harness.zoo.detect import tries_of
 from tidemark.nemesis import Plan
 
 TRIES = 150
-"""The rarest of these comes once in 40 (KAFKA-15583); the median of the others is once in 15."""
+"""The rarest of these come once in 20."""
 
 
 def plans(name, profile, cluster):
