@@ -82,3 +82,28 @@ def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpe
         faults.append(on(rng, kinds.among(rng, "power"), noted, cluster, node, lasts + int(lasts * rng.random())))
         noted += int(lasts * rng.uniform(0.2, 1.5))
     return faults
+
+
+def retention_at_a_leader_without_followers(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off from its followers, writes what they lack, and its retention deletes, by age and size at once.
+
+    Then one of them may be elected.
+    """
+    leader, other, _ = cast(rng, cluster)
+    lacks = log_uniform(rng, 20 * MS, 600 * MS)
+    deletion = on(rng, kinds.among(rng, "retention"), at + lacks, cluster, leader)
+    faults = [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(
+            rng,
+            kinds.among(rng, "from-peers", "one-way-out"),
+            at,
+            cluster,
+            leader,
+            lacks + log_uniform(rng, 5 * MS, 600 * MS),
+        ),
+        *(replace(deletion, amount=rng.choice((1000, 1000, rng.randrange(500, 1000)))) for _ in range(2)),
+    ]
+    if rng.random() < 0.5:
+        faults.append(on(rng, "forced-election", at + lacks + log_uniform(rng, 5 * MS, 300 * MS), cluster, other, 0))
+    return faults

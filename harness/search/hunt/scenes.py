@@ -257,15 +257,18 @@ SCENES: dict[str, Scene] = {
     "moved while the controller fails": lasting.moved_while_the_controller_fails,
     "the leader ends without a controller": lasting.leader_ends_without_a_controller,
     "leads again unaware": unaware.leads_again_unaware,
+    "follows on unaware": unaware.follows_on_unaware,
     "answered late": unaware.answered_late,
     "alone, and then lost": lasting.alone_and_then_lost,
     "moved from the last one there": reassignments.moved_from_the_last_one_there,
     "back as all is deleted": deletions.back_as_all_is_deleted,
+    "retention without followers": deletions.retention_at_a_leader_without_followers,
 }
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
     "deleted while one is away": {"deletions", "retention", "retention-destructive"},
     "back as all is deleted": {"deletions", "retention", "retention-destructive"},
+    "retention without followers": {"retention", "retention-destructive"},
     "deleted before the power goes": {"retention-destructive"},
     "moved while others are away": {"reassignments", "reassignments-destructive", "controller-reassignments"},
     "moved from the last one there": {"reassignments", "reassignments-destructive", "controller-reassignments"},

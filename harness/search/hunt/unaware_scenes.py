@@ -78,3 +78,28 @@ def answered_late(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> l
         back = on(rng, "fast-failover", when, cluster, node, 0)
         faults.append(replace(back, amount=leads, pick=1))
     return faults
+
+
+def follows_on_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower that lags is elected and writes, and then the old leader again: the other follower has heard of neither."""
+    leader, lags, deaf = cast(rng, cluster)
+    behind = log_uniform(rng, 20 * MS, 400 * MS)
+    elected = at + behind
+    again = elected + log_uniform(rng, 10 * MS, 250 * MS)
+    hears = again + log_uniform(rng, 20 * MS, 600 * MS)
+    early = log_uniform(rng, 1 * MS, 30 * MS)
+    kind = kinds.among(rng, "lost-leadership", "lost-leadership", "from-controller")
+    return [
+        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        on(
+            rng,
+            kinds.among(rng, "from-peers", "one-way-in"),
+            at,
+            cluster,
+            lags,
+            behind - log_uniform(rng, MS // 2, 8 * MS),
+        ),
+        on(rng, kind, elected - early, cluster, deaf, hears - elected + early),
+        on(rng, "forced-election", elected, cluster, lags, 0),
+        on(rng, "forced-election", again, cluster, leader, 0),
+    ]

@@ -30,10 +30,13 @@ def plans(name, profile, cluster):
     ("key", "name", "profile"),
     [
         ("missed-reign", "leads again unaware", "intact"),
+        ("KAFKA-6880", "follows on unaware", "intact"),
         ("KAFKA-7786", "answered late", "intact"),
         ("KAFKA-15583", "alone, and then lost", "destructive"),
         ("KIP-966", "alone, and then lost", "destructive"),
         ("forgotten-log-start", "deleted while one is away", "deletions"),
+        ("KAFKA-5634", "retention without followers", "retention"),
+        ("KAFKA-8306", "deleted before the power goes", "retention-destructive"),
         ("KAFKA-9491", "back as all is deleted", "deletions"),
         ("KAFKA-14424", "moved from the last one there", "reassignments"),
         ("KAFKA-15665", "moved from the last one there", "reassignments-destructive"),
