@@ -60,7 +60,6 @@ def test_what_is_known_is_counted_and_not_found():
     found, known = hunted("kafka-0.10", known_of("kafka-0.10"), 6)
     anyhow, _ = hunted("kafka-0.10", None, 6)
 
-    assert anyhow
-    assert known
-    assert len(found) < len(anyhow) / 2 < len(known)
+    assert len(found) < len(anyhow) / 2
+    assert 4 * len(found) < len(known)
     assert all(one.trial.known for one in known)
