@@ -12,9 +12,9 @@ from tidemark.checkers.history.history_file import (
     HistoryFormatError,
     history_lines,
     parse_history,
-    read_history,
     write_history,
 )
+from tidemark.checkers.history.long_file import read_history
 from tidemark.checkers.history.reading import read_any, read_stream
 from tidemark.checkers.history.trace_events import TRACE_FIELDS
 from tidemark.checkers.replicas.contract import ALL_PROMISES, PROMISES

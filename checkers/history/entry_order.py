@@ -7,17 +7,32 @@ times go back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import itemgetter
+from typing import NamedTuple
 
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.trace_events import NODE, TIME, TraceEvent
+
+
+class Half(NamedTuple):
+    """Half an operation of a process: when, whether it is the invocation, of what, and in which line."""
+
+    time: int
+    invoked: bool
+    f: str
+    line: int
+
+
+Stretch = Mapping[str | int, tuple[Half, Half]]
+"""What each process did first and last in some lines in which it does not contradict itself."""
 
 
 class EntryOrder:
     """Follows the entries of a file; `sort` puts the history in order."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[int, str]] = {}
+        self._open: dict[str | int, tuple[int, str]] = {}
         self._latest: dict[tuple[str, object], int] = {}
         self.broken: tuple[int, str] | None = None
         """The first line that contradicts others, and how."""
@@ -35,6 +50,22 @@ class EntryOrder:
             self._break(number, f"{op.process} completes a {op.f} that it has not invoked")
         elif opened[1] != op.f:
             self._break(number, f"{op.process} completes a {op.f}, and has a {opened[1]} open since line {opened[0]}")
+
+    def follow(self, stretch: Stretch) -> bool:
+        """The next lines; false, and they are not followed, if a process contradicts there what it did before."""
+        for process, (first, _) in stretch.items():
+            opened = self._open.get(process)
+            if first.time < self._latest.get(("process", process), first.time) or first.invoked == (opened is not None):
+                return False
+            if opened is not None and opened[1] != first.f:
+                return False
+        for process, (_, last) in stretch.items():
+            self._latest["process", process] = last.time
+            if last.invoked:
+                self._open[process] = last.line, last.f
+            else:
+                self._open.pop(process, None)
+        return True
 
     def event(self, number: int, event: TraceEvent) -> None:
         """A trace event, in line `number`."""

@@ -1,29 +1,29 @@
 """A long history's file read in blocks, each by another process, and put together again: the same columns as one reader's.
 
-Blocks are for operations of clients, line by line, as anybody's recorder writes them. Where a block has anything else (a trace, a
-line that is wrong, a process that contradicts itself, line numbers with gaps), there is no block, and who reads the file from its
-beginning to its end finds what it is, and says so as ever.
+Blocks are for operations of clients and of the nemesis, line by line, as anybody's recorder writes them. Where a block has anything
+else (a trace, a line that is wrong, a process that contradicts itself, line numbers with gaps), there is no block, and who reads
+the file from its beginning to its end finds what it is, and says so as ever.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
-from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, KNOWN_FS, Columns
-from tidemark.checkers.history.history import History, Op
-from tidemark.checkers.history.history_file import MANY, HistoryFormatError, NotJsonError, entry_of, lines_of
+from tidemark.checkers.history.columns.columns import Columns
+from tidemark.checkers.history.entry_order import EntryOrder, Half
+from tidemark.checkers.history.history import History, NemesisOp
+from tidemark.checkers.history.history_file import MANY, NotJsonError, entry_of
 from tidemark.checkers.history.line_count import LineCount
-from tidemark.checkers.history.line_shapes import ShapeError, meta_of, op_of
-from tidemark.checkers.history.plain_ops import plain_op
+from tidemark.checkers.history.line_shapes import ShapeError, meta_of
+from tidemark.checkers.history.lines_at_once import LinesReader
+from tidemark.checkers.history.long_file import blocks_of
 
 LEAST_BYTES: Final = 16 << 20
 """A block has at least so many, or it is not worth a process."""
@@ -45,19 +45,23 @@ class Block:
     """What one process has read.
 
     Attributes:
-        columns: of the block's operations, in the order of the file.
+        columns: of the block's operations, in the order of the file, names as they are there.
+        nemesis: strikes and healings.
         first: the number of its first line, None if its lines have none.
+        told: how many lines there are that are not empty.
         open: what each process has open at the end, by name.
         completed: what a process ended first that it had begun before, by name.
         began, ended: each process's first and last time, µs.
     """
 
     columns: Columns
+    nemesis: list[NemesisOp]
     first: int | None
-    open: dict[str, str]
-    completed: dict[str, str]
-    began: dict[str, int]
-    ended: dict[str, int]
+    told: int
+    open: dict[str | int, str]
+    completed: dict[str | int, str]
+    began: dict[str | int, int]
+    ended: dict[str | int, int]
 
 
 class _UnusualError(ValueError):
@@ -95,19 +99,16 @@ def read_block(place: Place) -> Block | None:
         OSError: It cannot be read.
     """
     reading = _Reading()
-    with place.path.open("rb") as file:
+    number = 1 if place.begin == 0 else 2  # what counts is whether it may begin as a file does
+    with place.path.open("rb") as file, collector_paused():
         file.seek(place.begin)
-        at = place.begin
         try:
-            for line in lines_of(file):
-                if line.strip():
-                    reading.add(entry_of(line, 1 if at == 0 else 0))
-                at += len(line)
-                if at >= place.end:
-                    break
-            return reading.block()
-        except (_UnusualError, NotJsonError, ShapeError, HistoryFormatError):
+            for lines in blocks_of(file, place.end - place.begin):
+                reading.add(lines, number)
+                number = 2
+        except _UnusualError:
             return None
+    return reading.block()
 
 
 def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
@@ -129,12 +130,22 @@ def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
         except ShapeError:
             return None
     joined = _Joined()
+    nemesis: list[NemesisOp] = []
     for block in blocks:
-        if block is None or not counted.follow(block.first, len(block.columns)) or not joined.add(block):
+        if block is None or not counted.follow(block.first, block.told) or not joined.add(block):
             return None
+        nemesis += block.nemesis
     if len(joined) < MANY:
         return None
-    return History(meta, cut_off=counted.cut_off(torn=False), gaps=counted.gaps, columns=joined.columns().in_time())
+    history = History(
+        meta,
+        nemesis=nemesis,
+        cut_off=counted.cut_off(torn=False),
+        gaps=counted.gaps,
+        columns=joined.columns().in_time(),
+    )
+    EntryOrder.sort(history)
+    return history
 
 
 def _behind_meta(line: bytes) -> int | None:
@@ -147,78 +158,67 @@ def _behind_meta(line: bytes) -> int | None:
 
 
 class _Reading:
-    """Takes the lines of a block."""
+    """Takes the lines of a block, many at once or one by one."""
 
     def __init__(self) -> None:
         self._builder = ColumnsBuilder()
+        self._reader = LinesReader()
+        self._nemesis: list[NemesisOp] = []
         self._first: int | None = None
-        self._open: dict[str, str] = {}
-        self._completed: dict[str, str] = {}
-        self._began: dict[str, int] = {}
-        self._ended: dict[str, int] = {}
+        self._told = 0
+        self._open: dict[str | int, str] = {}
+        self._completed: dict[str | int, str] = {}
+        self._began: dict[str | int, int] = {}
+        self._ended: dict[str | int, int] = {}
 
-    def add(self, entry: dict[str, Any]) -> None:
-        """The object of the next."""
-        number = entry.pop("line", None)
-        place = len(self._builder)
-        if number is not None and type(number) is not int:
+    def add(self, lines: bytes, number: int) -> None:
+        """The next, some thousand, of which the first is the `number`-th."""
+        found = self._reader.read(lines, number)
+        if found is None:
             raise _UnusualError
-        if place == 0:
-            self._first = number
-        elif number != (None if self._first is None else self._first + place):
+        if not found.told:
+            return
+        if self._told == 0:
+            self._first = found.first
+        elif found.first != (None if self._first is None else self._first + self._told):
             raise _UnusualError
-        if entry.pop("kind", None) != "op":
-            raise _UnusualError
-        op = plain_op(entry) or op_of(entry)
-        self._follow(op)
-        self._builder.add(op)
+        self._told += found.told
+        self._nemesis += found.nemesis
+        for process, halves in found.stretch.items():
+            self._follow(process, *halves)
+        self._builder.join(found.columns)
 
-    def _follow(self, op: Op) -> None:
-        process = op.process
+    def _follow(self, process: str | int, first: Half, last: Half) -> None:
         if process not in self._began:
-            self._began[process] = op.time
-            if op.type != "invoke":
-                self._completed[process] = op.f
-        else:
-            if op.time < self._ended[process]:
-                raise _UnusualError
-            if (op.type == "invoke") == (process in self._open):
-                raise _UnusualError
-            if op.type != "invoke" and self._open[process] != op.f:
-                raise _UnusualError
-        self._ended[process] = op.time
-        if op.type == "invoke":
-            self._open[process] = op.f
+            self._began[process] = first.time
+            if not first.invoked:
+                self._completed[process] = first.f
+        elif first.time < self._ended[process] or self._open.get(process) != (None if first.invoked else first.f):
+            raise _UnusualError
+        self._ended[process] = last.time
+        if last.invoked:
+            self._open[process] = last.f
         else:
             self._open.pop(process, None)
 
     def block(self) -> Block:
         """All of them."""
-        if self._builder.renames:
-            raise _UnusualError
-        return Block(self._builder.columns(), self._first, self._open, self._completed, self._began, self._ended)
-
-
-_OF_HALVES: Final = ("time", "time_ns", "type", "acks", "final")
-_OF_ROWS: Final = ("row_kind", "row_offset")
+        columns = self._builder.columns(named=False)
+        return Block(
+            columns, self._nemesis, self._first, self._told, self._open, self._completed, self._began, self._ended
+        )
 
 
 class _Joined:
     """Blocks one behind the other, with the numbers that one reader would have given."""
 
     def __init__(self) -> None:
-        self._open: dict[str, str] = {}
-        self._ended: dict[str, int] = {}
-        self._halves = 0
-        self._columns: list[Columns] = []
-        self._keys: dict[Any, int] = {}
-        self._processes: dict[Any, int] = {}
-        self._values: dict[Any, int] = {}
-        self._errors: dict[Any, int] = {None: 0}
-        self._fs: dict[Any, int] = {name: number for number, name in enumerate(KNOWN_FS)}
+        self._open: dict[str | int, str] = {}
+        self._ended: dict[str | int, int] = {}
+        self._builder = ColumnsBuilder()
 
     def __len__(self) -> int:
-        return self._halves
+        return len(self._builder)
 
     def add(self, block: Block) -> bool:
         """The next block; false if its processes contradict what they did before."""
@@ -227,43 +227,9 @@ class _Joined:
                 return False
         self._open |= block.open
         self._ended |= block.ended
-        columns = block.columns
-        value = columns.row_value
-        if columns.values:
-            many = value >= FIRST_NUMBERED
-            value = value.copy()
-            value[many] = FIRST_NUMBERED + _renumbered(
-                value[many] - FIRST_NUMBERED, [(one.__class__, one) for one in columns.values], self._values
-            )
-        self._columns.append(
-            replace(
-                columns,
-                process=_renumbered(columns.process, columns.processes, self._processes).astype(np.int32),
-                f=_renumbered(columns.f, columns.fs, self._fs).astype(np.int32),
-                error=_renumbered(columns.error, columns.errors, self._errors).astype(np.int32),
-                row_key=_renumbered(columns.row_key, columns.keys, self._keys).astype(np.int32),
-                row_value=value,
-                row_half=columns.row_half + self._halves,
-            )
-        )
-        self._halves += len(columns)
+        self._builder.join(block.columns)
         return True
 
     def columns(self) -> Columns:
         """All of them."""
-        names = (*_OF_HALVES, *_OF_ROWS, "process", "f", "error", "row_key", "row_value", "row_half")
-        arrays = {name: np.concatenate([getattr(one, name) for one in self._columns]) for name in names}
-        return Columns(
-            **arrays,
-            keys=list(self._keys),
-            processes=list(self._processes),
-            values=[value for _, value in self._values],
-            errors=list(self._errors),
-            fs=list(self._fs),
-        )
-
-
-def _renumbered(numbers: NDArray[Any], names: list[Any], known: dict[Any, int]) -> NDArray[np.int64]:
-    """The numbers that some names have in all blocks; `known` gets those that are new."""
-    table = np.array([known.setdefault(name, len(known)) for name in names], np.int64)
-    return table[numbers] if len(table) else numbers.astype(np.int64)
+        return self._builder.columns()

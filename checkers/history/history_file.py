@@ -17,9 +17,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from tidemark.checkers.history.entry_order import EntryOrder
+from tidemark.checkers.history.entry_order import EntryOrder, Stretch
 from tidemark.checkers.history.history import History, NemesisOp, Op
 from tidemark.checkers.history.line_count import LineCount
 from tidemark.checkers.history.line_shapes import (
@@ -32,7 +32,6 @@ from tidemark.checkers.history.line_shapes import (
     shown,
     trace_event_of,
 )
-from tidemark.checkers.history.opened import open_history
 from tidemark.checkers.history.plain_ops import plain_op
 from tidemark.checkers.history.trace_events import TIME, TRACE_FIELDS, TraceEvent
 
@@ -143,21 +142,6 @@ def trace_line(event: TraceEvent, number: int) -> str:
     return _encode(line)
 
 
-def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
-    """Read a history written by `write_history`, or by anybody who follows the same format.
-
-    Args:
-        path: the file.
-        allow_torn_tail: take a file whose last line was not written to its end (the run was killed) for a history that was cut
-            off; also one of which nothing but that is there.
-
-    Raises:
-        HistoryFormatError: with the number of the line and what is wrong with it.
-    """
-    with open_history(Path(path)) as file:
-        return parse_history(lines_of(file), allow_torn_tail=allow_torn_tail)
-
-
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
     """The lines of a file, none of which may fill all memory.
 
@@ -170,9 +154,7 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
         if not line:
             return
         if len(line) > LONGEST_LINE:
-            raise HistoryFormatError(
-                number, f"it has more than {LONGEST_LINE >> 20} MB; a line is one operation or event"
-            )
+            raise HistoryFormatError(number, _too_long())
         yield line
 
 
@@ -184,70 +166,134 @@ def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False
     Lines may be out of order as long as no process and no node goes back in time. Where lines are missing it cannot be asked
     whether the rest makes sense, and is not.
     """
-    history = History()
-    counted = LineCount()
-    order = EntryOrder()
-    many = _ManyOps(history)
-    torn: HistoryFormatError | None = None
-    for number, line in enumerate(lines, start=1):
-        if torn is not None:
-            raise torn
-        if not line.strip():
-            continue
-        try:
-            entry = entry_of(line, number)
-            counted.add(number, entry)
-            _add(history, entry, number, order, of_logs=columns)
-            if columns and len(history.ops) >= MANY:
-                many.take()
-        except NotJsonError as error:
-            torn = HistoryFormatError(number, str(error))
-            if line[-1:] in ("\n", b"\n"):
-                raise torn from None
-        except ShapeError as error:
-            raise HistoryFormatError(number, str(error)) from None
-    if torn is not None and not allow_torn_tail:
-        raise torn
-    history.cut_off, history.gaps = counted.cut_off(torn=torn is not None), counted.gaps
-    if order.broken is not None and not history.gaps:
-        raise HistoryFormatError(*order.broken)
-    many.end()
-    order.sort(history)
-    return history
+    parsing = Parsing(columns=columns)
+    for line in lines:
+        parsing.line(line)
+    return parsing.end(allow_torn_tail=allow_torn_tail)
 
 
-class _ManyOps:
-    """Puts a long history's operations into columns, unless it has a trace: who replays logs needs the operations themselves."""
+def _too_long() -> str:
+    return f"it has more than {LONGEST_LINE >> 20} MB; a line is one operation or event"
 
-    def __init__(self, history: History) -> None:
-        self._history = history
+
+class LinesAtOnce(NamedTuple):
+    """What was read of some lines together.
+
+    Attributes:
+        columns: of the operations, names as they are there.
+        stretch: what each process did.
+        nemesis: strikes and healings.
+        first: the number that the first line says it has, and the others follow it; None if none has one.
+        told: how many lines there are that are not empty.
+        lines: how many there are.
+    """
+
+    columns: Columns
+    stretch: Stretch
+    nemesis: list[NemesisOp]
+    first: int | None
+    told: int
+    lines: int
+
+
+class Parsing:
+    """Takes the lines of a file, one by one or many at once.
+
+    Attributes:
+        number: of the last line.
+    """
+
+    def __init__(self, *, columns: bool = True) -> None:
+        self._columns = columns
+        self._history = History()
+        self._counted = LineCount()
+        self._order = EntryOrder()
+        self._torn: HistoryFormatError | None = None
+        self.number = 0
         self._builder: ColumnsBuilder | None = None
 
-    def take(self) -> None:
-        """Take those that are there."""
-        history = self._history
-        if history.trace:
+    def line(self, line: str | bytes) -> None:
+        """The next.
+
+        Raises:
+            HistoryFormatError: It, or the one before, is none.
+        """
+        self.number += 1
+        number = self.number
+        if len(line) > LONGEST_LINE:
+            raise HistoryFormatError(number, _too_long())
+        if self._torn is not None:
+            raise self._torn
+        if not line.strip():
             return
+        try:
+            entry = entry_of(line, number)
+            self._counted.add(number, entry)
+            _add(self._history, entry, number, self._order, of_logs=self._columns)
+            if self._columns and len(self._history.ops) >= MANY:
+                self._take()
+        except NotJsonError as error:
+            self._torn = HistoryFormatError(number, str(error))
+            if line[-1:] in ("\n", b"\n"):
+                raise self._torn from None
+        except ShapeError as error:
+            raise HistoryFormatError(number, str(error)) from None
+
+    def at_once(self, found: LinesAtOnce) -> bool:
+        """The next lines, which were read together; false, and they are not taken, if they contradict what was before."""
+        if self._torn is not None or self.traced or not self._counted.can_follow(found.first):
+            return False
+        if not self._order.follow(found.stretch):
+            return False
+        self._counted.follow(found.first, found.told)
+        self._take().join(found.columns)
+        self._history.nemesis += found.nemesis
+        self.number += found.lines
+        return True
+
+    @property
+    def traced(self) -> bool:
+        """Whether there is a trace, so that operations are wanted one by one."""
+        return bool(self._history.trace)
+
+    @property
+    def operations(self) -> int:
+        """How many halves of operations there are."""
+        return len(self._history.ops) + (0 if self._builder is None else len(self._builder))
+
+    def end(self, *, allow_torn_tail: bool = False) -> History:
+        """The history.
+
+        Raises:
+            HistoryFormatError: The lines contradict each other, or the last was cut off and must not be.
+        """
+        history, torn = self._history, self._torn
+        if torn is not None and not allow_torn_tail:
+            raise torn
+        history.cut_off, history.gaps = self._counted.cut_off(torn=torn is not None), self._counted.gaps
+        if self._order.broken is not None and not history.gaps:
+            raise HistoryFormatError(*self._order.broken)
+        if self._builder is not None:
+            if history.trace:  # who replays logs needs the operations themselves
+                from tidemark.checkers.history.columns.rows_back import ops_of
+
+                history.ops[:0] = ops_of(self._builder.columns(named=False))
+            else:
+                history.columns = self._take().columns().in_time()
+        self._order.sort(history)
+        return history
+
+    def _take(self) -> ColumnsBuilder:
+        """Put a long history's operations into columns, unless it has a trace."""
         if self._builder is None:
             from tidemark.checkers.history.columns.builder import ColumnsBuilder
 
             self._builder = ColumnsBuilder()
-        for op in history.ops:
-            self._builder.add(op)
-        history.ops.clear()
-
-    def end(self) -> None:
-        """Give the history its columns, or its operations back if a trace came after all."""
-        if self._builder is None:
-            return
-        history = self._history
-        if not history.trace:
-            self.take()
-            history.columns = self._builder.columns().in_time()
-            return
-        from tidemark.checkers.history.columns.rows_back import ops_of
-
-        history.ops[:0] = ops_of(self._builder.columns())
+        if not self._history.trace:
+            for op in self._history.ops:
+                self._builder.add(op)
+            self._history.ops.clear()
+        return self._builder
 
 
 class NotJsonError(ValueError):

@@ -48,15 +48,19 @@ class LineCount:
         """The next so many lines, numbered one after the other from `first` on, or None if they have no numbers; false, and
         nothing is counted, if something is missing before them.
         """
-        if first is None and self._numbered == 0:
-            self._lines += lines
-            return True
-        if first != self._last + 1 or self._numbered < self._lines:
+        if not self.can_follow(first):
             return False
         self._lines += lines
-        self._numbered += lines
-        self._last += lines
+        if first is not None:
+            self._numbered += lines
+            self._last += lines
         return True
+
+    def can_follow(self, first: int | None) -> bool:
+        """Whether nothing is missing before a line of that number, or of none."""
+        if first is None:
+            return self._numbered == 0
+        return first == self._last + 1 and self._numbered == self._lines
 
     def _follow(self, number: int) -> None:
         missing = number - self._last - 1

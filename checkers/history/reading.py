@@ -19,6 +19,7 @@ from tidemark.checkers.history.edn.reader import EdnError
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.history_file import HistoryFormatError, lines_of, parse_history
 from tidemark.checkers.history.jepsen_log import begins_as_jepsen_log, read_jepsen_log
+from tidemark.checkers.history.long_file import parse_file
 from tidemark.checkers.history.opened import open_history
 
 _GZIP = b"\x1f\x8b"
@@ -71,7 +72,9 @@ def _read(file: io.BufferedReader, *, allow_torn_tail: bool, forms: bool, rows: 
     begin = file.peek(_PEEKED)
     _refuse_other_files(begin)
     if not _is_edn(begin):
-        return parse_history(lines_of(file), allow_torn_tail=allow_torn_tail, columns=not rows)
+        if rows:
+            return parse_history(lines_of(file), allow_torn_tail=allow_torn_tail, columns=False)
+        return parse_file(file, allow_torn_tail=allow_torn_tail)
     from tidemark.checkers.history.edn.reader import EdnError
     from tidemark.checkers.history.edn_history import read_edn
     from tidemark.checkers.history.edn_ops import read_edn_ops

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 15
 """Without a worker for so long somebody is told."""
-SAME = ("numpy", "pyarrow")
-"""Whose versions must be the driver's: one decides about runs, the other about files."""
+SAME = ("numpy", "msgspec", "pyarrow")
+"""Whose versions must be the driver's: numpy decides about runs, the others about files."""
 NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 QUESTIONS_A_CORE = 2
 """So that hardly a worker is left out, whichever gets how many."""

@@ -89,7 +89,7 @@ def test_it_comes_with_its_licence(wheel, metadata):
 def test_it_asks_for_little_unless_extras_are_asked_for(metadata):
     required = metadata.get_all("Requires-Dist")
 
-    assert [one for one in required if "extra ==" not in one] == ["click", "rich", "numpy"]
+    assert [one for one in required if "extra ==" not in one] == ["click", "rich", "numpy", "msgspec"]
     assert metadata.get_all("Provides-Extra") == [*EXTRAS, "all"]
 
 

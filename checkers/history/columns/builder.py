@@ -16,6 +16,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidemark.checkers.history.columns.columns import (
     ACKS,
@@ -34,8 +35,8 @@ from tidemark.checkers.history.columns.columns import (
 )
 from tidemark.checkers.history.history import Op
 
-_TYPE = {name: number for number, name in enumerate(TYPES)}
-_ACKS: dict[str | None, int] = {name: number for number, name in enumerate(ACKS)}
+TYPE_NUMBER = {name: number for number, name in enumerate(TYPES)}
+ACKS_NUMBER: dict[str | None, int] = {name: number for number, name in enumerate(ACKS)}
 
 
 def columns_of(ops: Iterable[Op]) -> Columns:
@@ -67,7 +68,7 @@ def _text(one: object) -> str:
     return one.text if isinstance(one, Word) else json.dumps(one)
 
 
-class _Numbers(dict[Any, int]):
+class Numbers(dict[Any, int]):
     """What was seen → its number, in order of appearance."""
 
     def __missing__(self, name: object) -> int:
@@ -92,17 +93,12 @@ class ColumnsBuilder:
         self._key = array("i")
         self._offset = array("q")
         self._value = array("q")
-        self._keys, self._processes, self._errors, self._values = _Numbers(), _Numbers(), _Numbers(), _Numbers()
+        self._keys, self._processes, self._errors, self._values = Numbers(), Numbers(), Numbers(), Numbers()
         self._errors[None] = 0
-        self._fs = _Numbers({name: number for number, name in enumerate(KNOWN_FS)})
+        self._fs = Numbers({name: number for number, name in enumerate(KNOWN_FS)})
 
     def __len__(self) -> int:
         return len(self._time)
-
-    @property
-    def renames(self) -> bool:
-        """Whether a value is neither integer nor string, so that its name depends on all others'."""
-        return any(kind is not int and kind is not str for kind, _ in self._values)
 
     def add(self, op: Op, rebalanced: Sequence[str] = (), ns: int = 0) -> None:
         """One half of an operation; `rebalanced` are the keys that were assigned anew while it lasted, `ns` is what its time in µs
@@ -113,9 +109,9 @@ class ColumnsBuilder:
         self._time.append(time)
         self._time_ns.append(ns)
         self._process.append(self._processes[process])
-        self._type.append(_TYPE[type_])
+        self._type.append(TYPE_NUMBER[type_])
         self._f.append(self._fs[f])
-        self._acks.append(_ACKS.get(acks, 0))
+        self._acks.append(ACKS_NUMBER.get(acks, 0))
         self._error.append(self._errors[error])
         self._final.append(final)
         if f in ("send", "poll", "txn"):
@@ -167,8 +163,35 @@ class ColumnsBuilder:
     def _number(self, value: Value) -> int:
         return FIRST_NUMBERED + self._values[value.__class__, value]
 
-    def columns(self) -> Columns:
-        """All that was added; nothing can be added after that."""
+    def join(self, columns: Columns) -> None:
+        """All of some columns whose names are those that their operations have (`columns` with `named` false)."""
+        half = len(self._time)
+        value = columns.row_value
+        if columns.values:
+            value = value.copy()
+            many = value >= FIRST_NUMBERED
+            pairs = [(one.__class__, one) for one in columns.values]
+            value[many] = FIRST_NUMBERED + _renumbered(value[many] - FIRST_NUMBERED, pairs, self._values)
+        for mine, theirs in (
+            (self._time, columns.time),
+            (self._time_ns, columns.time_ns),
+            (self._process, _renumbered(columns.process, columns.processes, self._processes)),
+            (self._type, columns.type),
+            (self._f, _renumbered(columns.f, columns.fs, self._fs)),
+            (self._acks, columns.acks),
+            (self._error, _renumbered(columns.error, columns.errors, self._errors)),
+            (self._final, columns.final),
+            (self._half, columns.row_half + half),
+            (self._kind, columns.row_kind),
+            (self._key, _renumbered(columns.row_key, columns.keys, self._keys)),
+            (self._offset, columns.row_offset),
+            (self._value, value),
+        ):
+            mine.frombytes(np.ascontiguousarray(theirs, mine.typecode).data.cast("B"))
+
+    def columns(self, *, named: bool = True) -> Columns:
+        """All that was added; nothing can be added after that. Without being `named`, keys and values are as they were added."""
+        keys, values = list(self._keys), [value for _, value in self._values]
         return Columns(
             time=np.frombuffer(self._time, np.int64),
             time_ns=np.frombuffer(self._time_ns, np.int16),
@@ -183,9 +206,15 @@ class ColumnsBuilder:
             row_key=np.frombuffer(self._key, np.int32),
             row_offset=np.frombuffer(self._offset, np.int64),
             row_value=np.frombuffer(self._value, np.int64),
-            keys=_named(list(self._keys)),
+            keys=_named(keys) if named else keys,
             processes=list(self._processes),
-            values=_named([value for _, value in self._values]),
+            values=_named(values) if named else values,
             errors=list(self._errors),
             fs=list(self._fs),
         )
+
+
+def _renumbered(numbers: NDArray[Any], names: list[Any], known: Numbers) -> NDArray[Any]:
+    """Numbers of some names as those that `known` has for them, which gets what is new."""
+    table = np.array([known[name] for name in names], np.int64)
+    return table[numbers] if len(table) else numbers

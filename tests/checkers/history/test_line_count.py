@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.checkers import History, HistoryFormatError, Op, check, parse_history, sent, write_history
-from tidemark.checkers.history.history_file import history_lines, read_history
+from tidemark.checkers.history.history_file import history_lines
+from tidemark.checkers.history.long_file import read_history
 
 K = "t-0"
 OPS = [
