@@ -23,6 +23,12 @@ def _answered(use: Use, *fs: str) -> list[Call]:
     return found
 
 
+def _failed(use: Use, *fs: str) -> list[Call]:
+    """Operations that failed, and not because the object refused them."""
+    found = [call for call in use.calls if call.done is not None and call.done.type == "fail" and call.answer is not NO]
+    return [call for call in found if call.begun.f in fs]
+
+
 def _key(use: Use, call: Call) -> Any:
     return call.begun.value[0] if use.model in ("key-value", "append-log") else None
 
@@ -80,11 +86,7 @@ def phantom_read(use: Use) -> bool:
 
 def failed_write_read(use: Use) -> bool:
     """A read has what a failed write would have written."""
-    failed = [
-        call for call in use.calls if call.done is not None and call.done.type == "fail" and call.answer is not NO
-    ]
-    failed = [call for call in failed if call.begun.f in ("write", "put", "cas")]
-    for write in failed:
+    for write in _failed(use, "write", "put", "cas"):
         for read in _answered(use, "read", "get"):
             if _key(use, read) == _key(use, write):
                 return _say(use, read, _written(use, write))
@@ -165,13 +167,14 @@ def wrong_place(use: Use) -> bool:
 
 
 def _last_read(use: Use) -> Call:
-    return next(call for call in reversed(use.calls) if call.ok and call.begun.f == "read")
+    """Of a set the read that ended last; of one that is read all the time the one that began last."""
+    return max(_answered(use, "read"), key=lambda call: (call.done if use.model == "set" else call.begun).time)  # type: ignore[union-attr]
 
 
 def set_lost(use: Use) -> bool:
     """The last read lacks an element whose add was answered."""
-    added = [call.begun.value for call in _answered(use, "add")]
     last = _last_read(use)
+    added = [call.begun.value for call in _answered(use, "add") if _before(call, last)]
     seen = [one for call in _answered(use, "read") if call is not last for one in _said(use, call)]
     found = [one for one in added if use.model == "set" or one in seen]
     return any(_say(use, last, [one for one in _said(use, last) if one != lost]) for lost in found[:1])
@@ -181,6 +184,13 @@ def set_phantom(use: Use) -> bool:
     """The last read has an element that nobody added."""
     last = _last_read(use)
     return _say(use, last, [*_said(use, last), NOWHERE])
+
+
+def set_failed(use: Use) -> bool:
+    """A read has an element whose add failed."""
+    failed = _failed(use, "add")
+    last = _last_read(use)
+    return bool(failed) and _say(use, last, [*_said(use, last), failed[0].begun.value])
 
 
 def set_twice(use: Use) -> bool:
@@ -243,10 +253,19 @@ def dequeued_before_put_in(use: Use) -> bool:
     return False
 
 
+def failed_dequeued(use: Use) -> bool:
+    """What comes out failed to go in."""
+    failed = _failed(use, "enqueue")
+    found = _answered(use, "dequeue")
+    return bool(failed and found) and _say(use, found[0], failed[0].begun.value)
+
+
 def never_dequeued(use: Use) -> bool:
     """What was put in, and answered, never comes out, though all was taken out in the end."""
-    last = use.calls[-1]
-    sure = [call.begun.value for call in _answered(use, "enqueue")]
+    last = _answered(use, "drain")[0]
+    if any(call.begun.f == "dequeue" and (call.done is None or call.done.type == "info") for call in use.calls):
+        return False
+    sure = [call.begun.value for call in _answered(use, "enqueue") if _before(call, last)]
     found = [one for one in _said(use, last) if one in sure]
     return any(_say(use, last, [one for one in _said(use, last) if one != lost]) for lost in found[:1])
 
@@ -256,11 +275,11 @@ OBJECT_ANOMALIES: dict[str, tuple[Anomaly, ...]] = {
     "cas-register": (stale_read, phantom_read, failed_write_read, read_before_written, cas_of_another_value),
     "key-value": (stale_read, phantom_read, failed_write_read, read_before_written, cas_of_another_value),
     "append-log": (lost_element, lost_end, swapped, element_twice, phantom_element, wrong_place),
-    "set": (set_lost, set_phantom),
-    "set-full": (set_lost, set_phantom, set_twice, set_forgotten),
+    "set": (set_lost, set_phantom, set_failed),
+    "set-full": (set_lost, set_phantom, set_failed, set_twice, set_forgotten),
     "counter": (counted_too_little, counted_too_much),
     "unique-ids": (id_twice,),
-    "total-queue": (dequeued_from_nowhere, never_dequeued),
-    "queue": (dequeued_from_nowhere, dequeued_twice, dequeued_before_put_in),
+    "total-queue": (dequeued_from_nowhere, dequeued_before_put_in, failed_dequeued, never_dequeued),
+    "queue": (dequeued_from_nowhere, dequeued_twice, dequeued_before_put_in, failed_dequeued),
 }
 """For each model, by its name."""

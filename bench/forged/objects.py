@@ -162,8 +162,11 @@ class Use:
         self.halves: list[Half] = []
         self.time = 0
         self.effects = 0
+        self.processes = 0
         self._happen(calls, random.randint(1, 6), random.choice([0.0, 0.05, 0.2]))
         self._end()
+        if random.random() < 0.3:
+            self._happen(5, 2, 0.2)
 
     def note(self, process: int, type_: str, f: str, value: Any) -> Half:
         """Write a half down."""
@@ -179,9 +182,9 @@ class Use:
 
     def _happen(self, calls: int, clients: int, unsure: float) -> None:
         random = self.random
-        open_: dict[int, Call | None] = dict.fromkeys(range(clients))
+        open_: dict[int, Call | None] = dict.fromkeys(range(self.processes, self.processes + clients))
         ghosts: list[Call] = []
-        processes = clients
+        self.processes += clients
         while calls or any(open_.values()):
             process = random.choice(list(open_))
             call = open_[process]
@@ -192,7 +195,7 @@ class Use:
                     calls -= 1
                     call = open_[process] = Call(self.note(process, "invoke", *self.object.ask()))
                     self.calls.append(call)
-            elif random.random() < unsure and call.begun.f not in ("dequeue", "drain"):
+            elif random.random() < unsure:
                 if call.took is None and random.random() < 0.5:
                     ghosts.append(call)
                 call.ghost = True
@@ -201,8 +204,8 @@ class Use:
                     call.done = self.note(process, "info", call.begun.f, call.begun.value)
                 if call.done is None or random.random() < 0.5:
                     del open_[process]
-                    open_[processes] = None
-                    processes += 1
+                    open_[self.processes] = None
+                    self.processes += 1
             elif call.took is None:
                 if random.random() < 0.03 and call.begun.f not in ("read", "get"):
                     call.done = self.note(process, "fail", call.begun.f, call.begun.value)

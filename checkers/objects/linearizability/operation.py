@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -61,7 +61,7 @@ def operations(ops: Iterable[Op], ties: Ties = "concurrent") -> list[Operation]:
             back; a type that there is not. The sentence has the half's index, from 0.
     """
     halves = list(ops)
-    places = _places(halves, ties)
+    order = places(halves, ties)
     clients = {half.process for half in halves if half.type == INVOKE}
     found: dict[int, Operation] = {}
     open_: dict[Any, int] = {}
@@ -75,13 +75,13 @@ def operations(ops: Iterable[Op], ties: Ties = "concurrent") -> list[Operation]:
                 )
             open_[half.process] = index
             found[index] = Operation(
-                half.process, half.f, half.value, None, INFO, places[index], None, index, None, half.time
+                half.process, half.f, half.value, None, INFO, order[index], None, index, None, half.time
             )
         elif half.type not in (OK, FAIL, INFO):
             raise ValueError(f"operation {index}: the type is invoke, ok, fail or info, and not {half.type!r}")
         elif half.process in open_:
             begun = open_.pop(half.process)
-            found[begun] = _completed(found[begun], half, index, places[index])
+            found[begun] = _completed(found[begun], half, index, order[index])
         elif half.type != INFO or half.process in clients:
             raise ValueError(f"operation {index}: {half.type} of process {half.process}, which has no operation open")
     return list(found.values())
@@ -97,20 +97,24 @@ def _completed(begun: Operation, half: Op, index: int, place: int) -> Operation:
     return begun._replace(answered=answered, outcome=half.type, end=end, completed=index, time=half.time)
 
 
-def _places(halves: list[Op], ties: Ties) -> list[int]:
-    """The place of each half in the order of events."""
+def places(halves: Sequence[Op], ties: Ties) -> list[int]:
+    """The place of each half in the order of events: what ended before another began has a lower one.
+
+    Raises:
+        ValueError: times go back, and no order is listed.
+    """
     times = [half.time for half in halves]
     for index, (before, time) in enumerate(pairwise(times), start=1):
         if time < before and ties == "concurrent":
             raise ValueError(
                 f"operation {index}: its time, {time}, is before that of the operation before it, {before}"
             )
-    places = list(range(len(halves)))
+    found = list(range(len(halves)))
     if ties == "listed" or len(set(times)) == 1:
-        return places
+        return found
     order: list[int] = []
-    for _, group in groupby(places, key=times.__getitem__):
+    for _, group in groupby(found, key=times.__getitem__):
         order += sorted(group, key=lambda index: halves[index].type != INVOKE)
     for place, index in enumerate(order):
-        places[index] = place
-    return places
+        found[index] = place
+    return found

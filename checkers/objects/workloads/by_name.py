@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tidemark.checkers.history.columns.columns import Columns
 
 LINEARIZABLE: dict[str, Model] = {model.name: model for model in (Register(), CasRegister(), KeyValue(), AppendLog())}
-WORKLOADS: dict[str, Checker] = {
+WORKLOADS: dict[str, Callable[..., Result]] = {
     "set": final_set,
     "set-full": set_full,
     "counter": counter,
@@ -40,6 +40,8 @@ WORKLOADS: dict[str, Checker] = {
     "long-fork": long_fork,
     "causal-reverse": causal_reverse,
 }
+TIMED = ("set", "set-full", "total-queue", "queue")
+"""Workloads that want to know what halves of one time mean."""
 TRANSACTIONS = ("list-append", "rw-register")
 NAMES = (*LINEARIZABLE, *WORKLOADS, *TRANSACTIONS)
 REGISTERS = tuple(name for name, model in LINEARIZABLE.items() if isinstance(model, Register))
@@ -92,7 +94,7 @@ NOTHING = Asked()
 def checker_named(
     name: str, ties: Ties = "concurrent", timeout: float | None = None, asked: Asked = NOTHING
 ) -> Checker:
-    """The checker of a name in `NAMES`; `ties` are for linearizability and transactions, `timeout` (s) is for the former."""
+    """The checker of a name in `NAMES`; `timeout` (s) is for linearizability."""
     if name in LINEARIZABLE:
         model = LINEARIZABLE[name]
         if isinstance(model, Register):
@@ -102,6 +104,8 @@ def checker_named(
         return _transactions(name, ties, asked)
     if name == "bank":
         return partial(bank, total=asked.total, negative_balances=asked.negative_balances)
+    if name in TIMED:
+        return partial(WORKLOADS[name], ties=ties)
     return WORKLOADS[name]
 
 

@@ -3,7 +3,7 @@
 Operations: ``write`` a value of its own; ``read``, answered with all values that are there. If a value is read, everything that was
 ok when its write began must be in that read too. That a read shows all that was ok when *it* began is not asked. With a key before
 each value, ``[key, value]`` and ``[key, [values]]`` (Jepsen's ``independent``), each key is judged by itself. Where a value is
-written twice, its first write counts.
+written twice, its first write counts, and one that failed does not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from tidemark.checkers.history.history import Op
 from tidemark.checkers.objects.values import Value, identity
 from tidemark.checkers.objects.workloads.elements import in_order, listed
-from tidemark.checkers.objects.workloads.halves import INVOKE, OK, clients, counted
+from tidemark.checkers.objects.workloads.halves import INVOKE, OK, clients, counted, of_failed, partners
 from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.verdict import Json
 
@@ -29,12 +29,12 @@ def causal_reverse(ops: Sequence[Op]) -> Result:
         ValueError: a read answers with no list.
     """
     halves = clients(ops)
-    keyed = _keyed(halves)
+    keyed, other = _keyed(halves), partners(halves)
     registers: dict[Hashable, _Seen] = {}
     errors: list[dict[str, Json]] = []
     reads = 0
     for index, op in enumerate(halves):
-        if op.f not in ("write", "read") or op.type not in (INVOKE, OK):
+        if op.f not in ("write", "read") or op.type not in (INVOKE, OK) or of_failed(halves, other, index):
             continue
         key, value = op.value if keyed else (None, op.value)
         seen = registers.setdefault(identity(key), _Seen())

@@ -30,3 +30,9 @@ def partners(ops: Sequence[Op]) -> list[int | None]:
 def counted(number: int, noun: str) -> str:
     """Such as ``1 element`` and ``2 elements``."""
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def of_failed(ops: Sequence[Op], other: Sequence[int | None], index: int) -> bool:
+    """Whether a half is of an operation that failed, which is to say that it did not happen; `other` are the `partners`."""
+    end = other[index] if ops[index].type == INVOKE else index
+    return end is not None and ops[end].type == FAIL

@@ -3,7 +3,8 @@
 
 Operations are transactions: a write of one key, ``[["w", key, value]]``, each key once; and reads of a group of keys,
 ``[["r", key, value], …]``, null where nothing was written. Reads of the same keys have to be in one line: of any two the one has
-all that the other has. Sorted by how much they have, each is compared with the next, where Jepsen compares all pairs.
+all that the other has. Sorted by how much they have, each is compared with the next, where Jepsen compares all pairs. What a failed
+write would have written, nobody wrote.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from tidemark.checkers.history.history import Op
 from tidemark.checkers.objects.values import Value, identity
-from tidemark.checkers.objects.workloads.halves import INVOKE, OK, clients, counted
+from tidemark.checkers.objects.workloads.halves import INVOKE, OK, clients, counted, of_failed, partners
 from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.verdict import Json
 
@@ -31,8 +32,10 @@ def long_fork(ops: Sequence[Op]) -> Result:
     written: dict[Hashable, Hashable] = {}
     twice: list[Value] = []
     reads: list[tuple[Op, dict[Hashable, Value]]] = []
-    for index, op in enumerate(clients(ops)):
-        if op.type not in (INVOKE, OK):
+    halves = clients(ops)
+    other = partners(halves)
+    for index, op in enumerate(halves):
+        if op.type not in (INVOKE, OK) or of_failed(halves, other, index):
             continue
         micros = _micros(op, index)
         if op.type == INVOKE and len(micros) == 1 and micros[0][0] == "w":
@@ -60,10 +63,8 @@ def long_fork(ops: Sequence[Op]) -> Result:
             NAME, "invalid", f"{unwritten[0].process} read what nobody wrote: {_plain(unwritten[0])}", None, evidence
         )
     if forks:
-        one, other = forks[0]
-        message = (
-            f"{one.process} read {_plain(one)}, and {other.process} read {_plain(other)}: each has what the other lacks"
-        )
+        one, another = forks[0]
+        message = f"{one.process} read {_plain(one)}, and {another.process} read {_plain(another)}: each has what the other lacks"
         return Result(NAME, "invalid", message, None, evidence)
     if not reads:
         return Result(NAME, "unknown", "no reads", "no read was ok", evidence)

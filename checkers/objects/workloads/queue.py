@@ -1,8 +1,9 @@
 """What comes out of a queue went in before. Jepsen's ``checker/queue`` with Knossos's queues.
 
-Operations: ``enqueue`` an element, taken to succeed when it begins; ``dequeue``, taken to happen when it ends ok. A queue without
-order gives any element that is in it, one with order the first; enqueues that overlap may then come out in another order than they
-began, which this checker, like Jepsen's, takes for an error.
+Operations: ``enqueue`` an element, taken to succeed when it begins unless it failed (as Jepsen's words have it; its code takes what
+failed, too); ``dequeue``, taken to happen when it ends ok. A queue without order gives any element that is in it, one with order
+the first; enqueues that overlap may then come out in another order than they began, which this checker, like Jepsen's, takes for an
+error.
 """
 
 from __future__ import annotations
@@ -11,22 +12,31 @@ from collections import deque
 from collections.abc import Sequence
 
 from tidemark.checkers.history.history import Op
+from tidemark.checkers.objects.linearizability.operation import Ties, places
 from tidemark.checkers.objects.values import Values
-from tidemark.checkers.objects.workloads.halves import INVOKE, OK, counted
+from tidemark.checkers.objects.workloads.halves import INVOKE, OK, counted, of_failed, partners
 from tidemark.checkers.verdict.result import Result
 
 NAME = "queue"
 
 
-def queue(ops: Sequence[Op], *, ordered: bool = False) -> Result:
-    """Judge a history of one queue; `ordered` if it is first in, first out."""
+def queue(ops: Sequence[Op], *, ordered: bool = False, ties: Ties = "concurrent") -> Result:
+    """Judge a history of one queue.
+
+    Args:
+        ops: its halves.
+        ordered: whether it is first in, first out.
+        ties: whether halves of one time are concurrent, or happened as they are listed.
+    """
     values = Values()
+    at, other = places(ops, ties), partners(ops)
     pending: deque[int] = deque()
     count: dict[int, int] = {}
     size = taken = 0
-    for index, op in enumerate(ops):
+    for index in sorted(range(len(ops)), key=at.__getitem__):
+        op = ops[index]
         element = values.number(op.value) if op.f in ("enqueue", "dequeue") else 0
-        if op.f == "enqueue" and op.type == INVOKE:
+        if op.f == "enqueue" and op.type == INVOKE and not of_failed(ops, other, index):
             pending.append(element)
             count[element] = count.get(element, 0) + 1
             size += 1

@@ -13,7 +13,7 @@ A stable element is *stale* if its latency is above 0. Latencies are whole milli
 the last read that lacks it (stable), or has it (lost).
 
 An element that was read, and that nobody tried to add before that read had ended, is *unexpected*, and makes the set invalid;
-Jepsen's checker says nothing of it (its ``checker/set`` does).
+Jepsen's checker says nothing of it (its ``checker/set`` does). So does one whose adds all *failed*; neither of Jepsen's tells that.
 
 Where Jepsen's code does not do what its words say: it means to report elements that one read has twice, and compares the wrong way
 round (``(< v 1)``, snapshot of July 2026), so it never does. Here they are reported, and make the set invalid.
@@ -27,9 +27,10 @@ from math import floor
 from typing import NamedTuple
 
 from tidemark.checkers.history.history import Op
+from tidemark.checkers.objects.linearizability.operation import Ties, places
 from tidemark.checkers.objects.values import Value, Values
-from tidemark.checkers.objects.workloads.elements import by_size, listed
-from tidemark.checkers.objects.workloads.halves import INVOKE, OK, clients, counted, partners
+from tidemark.checkers.objects.workloads.elements import by_size, in_order, listed
+from tidemark.checkers.objects.workloads.halves import INVOKE, OK, clients, counted, of_failed, partners
 from tidemark.checkers.verdict.result import Result, Valid
 from tidemark.checkers.verdict.verdict import Json
 
@@ -62,29 +63,32 @@ class Outcome(NamedTuple):
     seen: Seen
 
 
-def set_full(ops: Sequence[Op], *, linearizable: bool = False) -> Result:
+def set_full(ops: Sequence[Op], *, linearizable: bool = False, ties: Ties = "concurrent") -> Result:
     """Judge a history of one set.
 
     Args:
         ops: its halves.
         linearizable: stale elements make it invalid.
+        ties: whether halves of one time are concurrent, or happened as they are listed.
 
     Raises:
         ValueError: a read answers with no list.
     """
     halves = clients(ops)
     values = Values()
-    seen, duplicated, unexpected = _seen(halves, values)
+    at = places(halves, ties)
+    seen, duplicated, unexpected, failed = _seen(halves, values)
     order = sorted(seen, key=lambda number: by_size(values.value(number)))
-    outcomes = [_outcome(values.value(number), seen[number], halves) for number in order]
+    outcomes = [_outcome(values.value(number), seen[number], halves, at) for number in order]
     twice = [[values.value(number), times] for number, times in sorted(duplicated.items())]
-    nobodys = sorted((values.value(number) for number in unexpected), key=by_size)
-    return _result(outcomes, twice, nobodys, halves, linearizable=linearizable)
+    nobodys = in_order(values.value(number) for number in unexpected - failed)
+    refused = in_order(values.value(number) for number in unexpected & failed)
+    return _result(outcomes, twice, nobodys, refused, halves, linearizable=linearizable)
 
 
-def _seen(halves: Sequence[Op], values: Values) -> tuple[dict[int, Seen], dict[int, int], set[int]]:
-    """Each element that somebody tried to add, those that one read has several times with their highest number, and those that were
-    read before anybody tried to add them.
+def _seen(halves: Sequence[Op], values: Values) -> tuple[dict[int, Seen], dict[int, int], set[int], set[int]]:
+    """Each element that somebody tried to add; those that one read has several times, with their highest number; those that were
+    read before anybody tried to add them, but for adds that failed; and those of which an add failed.
     """
     other = partners(halves)
     known: dict[int, int | None] = {}
@@ -93,10 +97,14 @@ def _seen(halves: Sequence[Op], values: Values) -> tuple[dict[int, Seen], dict[i
     duplicated: dict[int, int] = {}
     tried: dict[int, int] = {}
     early: dict[int, int] = {}
+    failed: set[int] = set()
     for index, op in enumerate(halves):
         if op.f == "add":
             number = values.number(op.value)
-            tried.setdefault(number, op.time)
+            if of_failed(halves, other, index):
+                failed.add(number)
+            else:
+                tried.setdefault(number, op.time)
             if op.type == INVOKE:
                 known[number], present[number], absent[number] = None, -1, -1
             elif op.type == OK and number in known and known[number] is None:
@@ -120,14 +128,15 @@ def _seen(halves: Sequence[Op], values: Values) -> tuple[dict[int, Seen], dict[i
             for number in known.keys() - there:
                 absent[number] = max(absent[number], begun)
     unexpected = {number for number, time in early.items() if number not in tried or time < tried[number]}
-    return {number: Seen(known[number], present[number], absent[number]) for number in known}, duplicated, unexpected
+    seen = {number: Seen(known[number], present[number], absent[number]) for number in known}
+    return seen, duplicated, unexpected, failed
 
 
-def _outcome(element: Value, seen: Seen, halves: Sequence[Op]) -> Outcome:
+def _outcome(element: Value, seen: Seen, halves: Sequence[Op], at: Sequence[int]) -> Outcome:
     known, present, absent = seen
     if present >= 0 and absent < present:
         return Outcome(element, "stable", _latency(absent, known, halves), None, seen)
-    if known is not None and present < absent and known < absent:
+    if known is not None and present < absent and at[known] < at[absent]:
         return Outcome(element, "lost", None, _latency(present, known, halves), seen)
     return Outcome(element, "never-read", None, None, seen)
 
@@ -153,6 +162,7 @@ def _result(
     outcomes: Sequence[Outcome],
     duplicated: list[list[Json]],
     unexpected: list[Value],
+    refused: list[Value],
     halves: Sequence[Op],
     *,
     linearizable: bool,
@@ -176,15 +186,18 @@ def _result(
         "duplicated": duplicated,
         "unexpected_count": len(unexpected),
         "unexpected": unexpected,
+        "failed_count": len(refused),
+        "failed": refused,
         "stable_latencies_ms": quantiles(one.stable_latency for one in stable if one.stable_latency is not None),
         "lost_latencies_ms": quantiles(one.lost_latency for one in lost if one.lost_latency is not None),
     }
     found = [f"{counted(len(lost), 'element')} lost"] if lost else []
     found += [f"{counted(len(duplicated), 'element')} in one read several times"] if duplicated else []
     found += [f"{counted(len(unexpected), 'element')} read that nobody had added"] if unexpected else []
+    found += [f"{counted(len(refused), 'element')} read whose add failed"] if refused else []
     found += [f"{counted(len(stale), 'element')} stale"] if stale else []
     message = "; ".join([*found, f"{len(stable)} of {counted(len(outcomes), 'element')} stable"])
-    wrong = lost or duplicated or unexpected or (linearizable and stale)
+    wrong = lost or duplicated or unexpected or refused or (linearizable and stale)
     valid: Valid = "invalid" if wrong else "valid" if stable else "unknown"
     return Result(NAME, valid, message, "no element was ever stable" if valid == "unknown" else None, evidence)
 

@@ -1,70 +1,171 @@
 """What goes into a queue comes out of it, if it is drained at the end. Jepsen's ``checker/total-queue``.
 
 Operations: ``enqueue`` an element; ``dequeue``, answered with one; ``drain``, answered with a list, stands for as many dequeues.
-What comes out more often than it went in is counted, and is no error.
+What comes out more often than it went in is counted, and is no error. Where Jepsen's checker says something else:
+
+| what | here | in Jepsen's |
+|---|---|---|
+| enqueued, ok only when the last drain had begun (without a drain, the last dequeue) | nobody can tell | lost |
+| never came out, and a dequeue or drain nobody knows the end of may have taken it | nobody can tell | lost, or no verdict |
+| came out before its first enqueue began | an error | counted as ok |
+| came out, and each of its enqueues failed | an error | counted as recovered |
+
+A dequeue that failed counts as one that found nothing, unless it has an ``error`` without the word ``empty`` or ``exhausted``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tidemark.checkers.history.history import Op
+from tidemark.checkers.objects.linearizability.operation import Ties, places
 from tidemark.checkers.objects.values import Value, Values
 from tidemark.checkers.objects.workloads.elements import in_order, listed
-from tidemark.checkers.objects.workloads.halves import INFO, INVOKE, OK, counted
+from tidemark.checkers.objects.workloads.halves import FAIL, INVOKE, OK, counted, of_failed, partners
 from tidemark.checkers.verdict.result import Result
 
 NAME = "total-queue"
+_NOTHING_THERE = ("empty", "exhausted")
 
 
-def total_queue(ops: Sequence[Op]) -> Result:
+@dataclass
+class _Seen:
+    """What the history tells of the elements, by their numbers; places are those in the order of events.
+
+    Attributes:
+        attempts: how often somebody began to enqueue it, whatever came of that.
+        begun: where the first enqueue that did not fail began.
+        acknowledged: where its enqueues were ok.
+        taken: what came out, and where that had ended.
+        drains: where each drain that was ok began and ended.
+        dequeues: likewise each dequeue that took something.
+        nothing_there: likewise each dequeue that found nothing.
+        unsure_dequeues: where each dequeue began of which nobody knows what it took.
+        unsure_drains: likewise each drain.
+    """
+
+    attempts: Counter[int] = field(default_factory=Counter)
+    begun: dict[int, int] = field(default_factory=dict)
+    acknowledged: list[tuple[int, int]] = field(default_factory=list)
+    taken: list[tuple[int, int]] = field(default_factory=list)
+    drains: list[tuple[int, int]] = field(default_factory=list)
+    dequeues: list[tuple[int, int]] = field(default_factory=list)
+    nothing_there: list[tuple[int, int]] = field(default_factory=list)
+    unsure_dequeues: list[int] = field(default_factory=list)
+    unsure_drains: list[int] = field(default_factory=list)
+
+    def last_look(self) -> tuple[int, int]:
+        """Where the last operation began, and ended, after which the queue should be empty; (-1, -1) if there is none."""
+        return max([*(self.drains or self.dequeues), *self.nothing_there], default=(-1, -1))
+
+
+def total_queue(ops: Sequence[Op], *, ties: Ties = "concurrent") -> Result:
     """Judge a history of one queue.
 
+    Args:
+        ops: its halves.
+        ties: whether halves of one time are concurrent, or happened as they are listed.
+
     Raises:
-        ValueError: nobody knows how a drain ended, or it answers with no list.
+        ValueError: a drain answers with no list.
     """
     values = Values()
-    attempts: Counter[int] = Counter()
-    enqueues: Counter[int] = Counter()
-    dequeues: Counter[int] = Counter()
+    return _result(_seen(ops, values, ties), values)
+
+
+def _seen(ops: Sequence[Op], values: Values, ties: Ties) -> _Seen:
+    seen = _Seen()
+    at, other = places(ops, ties), partners(ops)
     for index, op in enumerate(ops):
-        if op.f == "enqueue" and op.type in (INVOKE, OK):
-            (attempts if op.type == INVOKE else enqueues)[values.number(op.value)] += 1
+        half = other[index]
+        since = at[index if half is None else half]
+        if op.f == "enqueue" and op.type == INVOKE:
+            number = values.number(op.value)
+            seen.attempts[number] += 1
+            if not of_failed(ops, other, index):
+                seen.begun[number] = min(at[index], seen.begun.get(number, at[index]))
+        elif op.f == "enqueue" and op.type == OK:
+            seen.acknowledged.append((values.number(op.value), at[index]))
+        elif op.f in ("dequeue", "drain") and op.type == INVOKE:
+            if half is None or ops[half].type not in (OK, FAIL):
+                (seen.unsure_dequeues if op.f == "dequeue" else seen.unsure_drains).append(at[index])
         elif op.f == "dequeue" and op.type == OK:
-            dequeues[values.number(op.value)] += 1
+            seen.dequeues.append((since, at[index]))
+            seen.taken.append((values.number(op.value), at[index]))
+        elif op.f == "dequeue" and op.type == FAIL:
+            if op.error is None or any(word in op.error for word in _NOTHING_THERE):
+                seen.nothing_there.append((since, at[index]))
         elif op.f == "drain" and op.type == OK:
-            dequeues.update(values.number(element) for element in listed(op.value, "a drain", index))
-        elif op.f == "drain" and op.type == INFO:
-            raise ValueError(f"operation {index}: nobody knows what a drain took that did not end with an answer")
-    ok = dequeues & attempts
-    unexpected = Counter({element: times for element, times in dequeues.items() if element not in attempts})
-    duplicated = (dequeues - attempts) - unexpected
-    lost = enqueues - dequeues
-    recovered = ok - enqueues
+            seen.drains.append((since, at[index]))
+            seen.taken += [(values.number(element), at[index]) for element in listed(op.value, "a drain", index)]
+    return seen
+
+
+def _result(seen: _Seen, values: Values) -> Result:
+    enqueues = Counter(element for element, _ in seen.acknowledged)
+    out = Counter(element for element, _ in seen.taken)
+    wrong = Counter(element for element, place in seen.taken if seen.begun.get(element, place) >= place)
+    early = Counter({element: times for element, times in wrong.items() if element in seen.begun})
+    unexpected = Counter({element: times for element, times in wrong.items() if element not in seen.attempts})
+    failed = wrong - early - unexpected
+    looked, looked_until = seen.last_look()
+    missing = Counter(element for element, place in seen.acknowledged if place < looked) - out
+    late = (enqueues - out) - missing
+    drained = any(place < looked_until for place in seen.unsure_drains)
+    takers = sum(place < looked_until for place in seen.unsure_dequeues)
+    lost = missing.total() if not drained else 0
+    certainly = max(0, lost - takers)
+    ok = (out - wrong) & seen.attempts
 
     def elements(counts: Counter[int]) -> list[Value]:
         return in_order(values.value(element) for element in counts.elements())
 
+    counts = {
+        "unexpected": unexpected,
+        "early": early,
+        "failed": failed,
+        "duplicated": (out - wrong) - seen.attempts,
+        "lost": missing if certainly else Counter[int](),
+        "untold": late if certainly else late + missing,
+        "recovered": ok - enqueues,
+    }
     evidence = {
-        "attempt_count": attempts.total(),
+        "attempt_count": seen.attempts.total(),
         "acknowledged_count": enqueues.total(),
         "ok_count": ok.total(),
-        "unexpected_count": unexpected.total(),
-        "duplicated_count": duplicated.total(),
-        "lost_count": lost.total(),
-        "recovered_count": recovered.total(),
-        "lost": elements(lost),
-        "unexpected": elements(unexpected),
-        "duplicated": elements(duplicated),
-        "recovered": elements(recovered),
+        **{f"{name}_count": one.total() for name, one in counts.items()},
+        "certainly_lost_count": certainly,
+        **{name: elements(one) for name, one in counts.items()},
     }
-    if not enqueues and not dequeues:
+    found = []
+    if certainly:
+        perhaps = f" (a dequeue of unknown end may have taken {lost - certainly} of them)" if certainly < lost else ""
+        found.append(f"{lost} of {counted(enqueues.total(), 'element')} enqueued never came out{perhaps}")
+    for name, words in (
+        (unexpected, "that nobody enqueued"),
+        (early, "before anybody had begun to enqueue it"),
+        (failed, "though its enqueue failed"),
+    ):
+        found += [f"{counted(name.total(), 'element')} came out {words}"] if name else []
+    if found:
+        return Result(NAME, "invalid", "; ".join(found), None, evidence)
+    if not enqueues and not out:
         because = "nothing was enqueued, and nothing came out"
         return Result(NAME, "unknown", "no element to judge", because, evidence)
-    if not lost and not unexpected:
-        message = f"all of {counted(enqueues.total(), 'element')} enqueued came out"
-        return Result(NAME, "valid", message, None, evidence)
-    found = [f"{lost.total()} of {counted(enqueues.total(), 'element')} enqueued never came out"] if lost else []
-    found += [f"{counted(unexpected.total(), 'element')} came out that nobody enqueued"] if unexpected else []
-    return Result(NAME, "invalid", "; ".join(found), None, evidence)
+    because = _unknown(seen, missing.total(), late.total(), drained=drained)
+    message = f"all of {counted(enqueues.total() - (missing + late).total(), 'element')} enqueued came out"
+    return Result(NAME, "unknown" if because else "valid", message, because or None, evidence)
+
+
+def _unknown(seen: _Seen, missing: int, late: int, *, drained: bool) -> str:
+    """What nobody can tell of."""
+    who = "a drain" if drained else "a dequeue"
+    reasons = (
+        [f"{who} of unknown end may have taken {counted(missing, 'element')} that never came out"] if missing else []
+    )
+    if late:
+        when = "when the last drain had begun" if seen.drains else "after the last dequeue had begun"
+        reasons.append(f"{counted(late, 'element')} enqueued only {when} and never came out")
+    return "; ".join(reasons)

@@ -58,6 +58,15 @@ def test_what_no_history_of_a_long_fork_has():
         long_fork([ok("read", [["w", "x", 1], ["r", "y", 1]])])
 
 
+def test_what_a_failed_write_would_have_written_nobody_wrote():
+    failed = wrote("x")._replace(type="fail")
+    assert long_fork([wrote("x"), failed, read("a", x=1)]).message == "a read what nobody wrote: x = 1"
+    assert long_fork([wrote("x"), failed, wrote("x"), read("a", x=1)]).valid == "valid"
+    began = Op(0, "w", "invoke", "write", 1)
+    assert causal_reverse([began, began._replace(type="fail"), ok("read", [1])]).valid == "invalid"
+    assert causal_reverse([began, began._replace(type="fail"), began, ok("read", [1])]).valid == "valid"
+
+
 def written(value, process="w"):
     return [Op(0, process, "invoke", "write", value), Op(1, process, "ok", "write", value)]
 

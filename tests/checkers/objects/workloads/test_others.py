@@ -194,7 +194,7 @@ def test_correct_sets_counters_and_queues_are_never_found_wrong(data):
             elements, total = [*elements, process], total + process
         elif happens and f == "enqueue":
             waiting.append(process)
-        elif f == "dequeue" and kind == "ok":
+        elif f == "dequeue" and happens:
             if not waiting:
                 continue
             answered = waiting.pop(0)
@@ -208,7 +208,7 @@ def test_correct_sets_counters_and_queues_are_never_found_wrong(data):
         ]
         time += 1000
     ops += [Op(time, "r", "invoke", "read", None), Op(time + 1, "r", "ok", "read", elements)]
-    ops += [Op(time, "d", "invoke", "drain", None), Op(time + 1, "d", "ok", "drain", waiting)]
+    ops += [Op(time + 1, "d", "invoke", "drain", None), Op(time + 2, "d", "ok", "drain", waiting)]
     sums = [op._replace(value=sum(op.value)) if op.f == "read" and op.type == "ok" else op for op in ops]
 
     assert final_set(ops).valid == "valid"

@@ -21,24 +21,76 @@ def test_a_set_loses_recovers_and_makes_up_elements(history):
     result = final_set(ops)
 
     assert result.valid == "invalid"
-    assert result.message == "1 of 2 elements added are not in the last read; 1 element in it nobody added"
+    assert (
+        result.message
+        == "1 of 2 elements added are not in the last read; 1 element in it nobody had added; 1 element in it whose add failed"
+    )
     assert result.evidence == {
         "attempt_count": 6,
         "acknowledged_count": 2,
-        "ok_count": 3,
+        "ok_count": 2,
         "lost_count": 1,
-        "recovered_count": 2,
+        "recovered_count": 1,
         "unexpected_count": 1,
-        "ok": "#{0 10 20}",
+        "failed_count": 1,
+        "untold_count": 0,
+        "ok": "#{0 10}",
         "lost": [1],
         "unexpected": [30],
-        "recovered": "#{10 20}",
+        "failed": [20],
+        "untold": [],
+        "recovered": "#{10}",
     }
 
 
 def test_only_the_last_read_of_a_set_counts(history):
     assert final_set(history(ADD, ADDED, READ, WITHOUT, READ, WITH)).valid == "valid"
     assert final_set(history(ADD, ADDED, READ, WITH, READ, WITHOUT)).valid == "invalid"
+
+
+FAILED = (0, "fail", "add", 0)
+
+
+@pytest.mark.parametrize("checker", [final_set, set_full])
+def test_an_element_whose_add_failed_is_not_there(history, checker):
+    result = checker(history(ADD, FAILED, READ, WITH))
+
+    assert (result.valid, result.evidence["failed"], result.evidence["unexpected"]) == ("invalid", [0], [])
+    assert "whose add failed" in result.message
+    assert checker(history(ADD, FAILED, READ, WITHOUT)).evidence["failed"] == []
+
+
+@pytest.mark.parametrize("checker", [final_set, set_full])
+def test_one_of_several_adds_may_fail(history, checker):
+    once_more = (2, "invoke", "add", 0), (2, "info", "add", 0)
+
+    assert checker(history(ADD, FAILED, *once_more, READ, WITH)).valid == "valid"
+    assert checker(history(*once_more, ADD, FAILED, READ, WITH)).valid == "valid"
+    assert checker(history(ADD, FAILED, READ, WITH, *once_more)).evidence["failed"] == [0]
+
+
+@pytest.mark.parametrize(
+    "halves", [[READ, ADD, ADDED, WITHOUT], [READ, WITHOUT, ADD, ADDED], [ADD, READ, ADDED, WITHOUT]]
+)
+def test_what_was_added_when_the_last_read_had_begun_is_not_lost(history, halves):
+    result = final_set(history(*halves))
+
+    assert (result.valid, result.evidence["lost"], result.evidence["untold"]) == ("unknown", [], [0])
+    assert result.unknown_because == "1 element added only when the last read had begun, and it lacks them"
+
+
+def test_the_last_read_cannot_have_what_was_added_after_it(history):
+    assert final_set(history(READ, WITH, ADD, ADDED)).evidence["unexpected"] == [0]
+    assert final_set(history(READ, ADD, WITH, ADDED)).valid == "valid"
+
+
+@pytest.mark.parametrize("checker", [final_set, set_full])
+def test_an_add_that_ended_as_the_read_began_is_concurrent_unless_the_order_is_listed(history, checker):
+    ops = history(ADD, ADDED, READ, WITHOUT)
+    ops = [op._replace(time=2000) if op.time == 3000 else op for op in ops]
+
+    assert checker(ops).valid == "unknown"
+    assert checker(ops, ties="listed").evidence["lost"] == [0]
 
 
 def test_a_set_that_was_never_read_is_unknown(history):
