@@ -21,6 +21,7 @@ from tidemark.checkers.history.edn.operations import EdnOp, operations
 from tidemark.checkers.history.edn.reader import EdnError
 from tidemark.checkers.history.edn.writer import written
 from tidemark.checkers.history.edn_ops import plain_form
+from tidemark.checkers.history.entry_order import Sends, other_sends, sends_of
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
 from tidemark.checkers.history.line_shapes import VALUE, ShapeError, no_micro_operation
@@ -48,6 +49,7 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
     names = _Names()
     nemesis: list[NemesisHalf] = []
     latest = 0  # ns
+    sending: dict[int, tuple[int, Sends]] = {}
     for op in operations(file):
         if forms:
             history.forms.append(op.fields)
@@ -58,7 +60,15 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
             continue
         try:
             latest = max(latest, latest if op.time is None else op.time)
-            builder.add(_op(op, latest // 1000, names), _rebalanced(op, names), latest % 1000)
+            half = _op(op, latest // 1000, names)
+            builder.add(half, _rebalanced(op, names), latest % 1000)
+            if half.type == "invoke":
+                sending[op.process] = op.line, sends_of(half)
+            elif op.process in sending:
+                line, asked = sending.pop(op.process)
+                other = other_sends(asked, sends_of(half), half.type)
+                if other:
+                    raise ShapeError(f"process {op.process} completes a {half.f} {other} (line {line})")
         except (TypeError, ValueError, OverflowError, LookupError, AttributeError) as error:
             sentence = str(error) if isinstance(error, ShapeError) else f"{_shown(op.value)} is no value of {op.f}"
             raise EdnError(op.line, None, sentence) from None

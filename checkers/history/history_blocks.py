@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.columns.columns import Columns
-from tidemark.checkers.history.entry_order import EntryOrder, Half
+from tidemark.checkers.history.entry_order import EntryOrder, Half, Sends
 from tidemark.checkers.history.history import History, NemesisOp
 from tidemark.checkers.history.history_file import MANY, NotJsonError, entry_of
 from tidemark.checkers.history.line_count import LineCount
@@ -30,6 +30,9 @@ LEAST_BYTES: Final = 16 << 20
 BLOCKS_A_PROCESS: Final = 4
 LONGEST_META: Final = 1 << 20
 """Of what is one line all over, no more than so many bytes are read."""
+
+
+_Opened = tuple[str, Sends]
 
 
 class Place(NamedTuple):
@@ -49,8 +52,8 @@ class Block:
         nemesis: strikes and healings.
         first: the number of its first line, None if its lines have none.
         told: how many lines there are that are not empty.
-        open: what each process has open at the end, by name.
-        completed: what a process ended first that it had begun before, by name.
+        open: what each process has open at the end, by name, and what it sends.
+        completed: what a process ended first that it had begun before, likewise.
         began, ended: each process's first and last time, µs.
     """
 
@@ -58,8 +61,8 @@ class Block:
     nemesis: list[NemesisOp]
     first: int | None
     told: int
-    open: dict[str | int, str]
-    completed: dict[str | int, str]
+    open: dict[str | int, _Opened]
+    completed: dict[str | int, _Opened]
     began: dict[str | int, int]
     ended: dict[str | int, int]
 
@@ -166,8 +169,8 @@ class _Reading:
         self._nemesis: list[NemesisOp] = []
         self._first: int | None = None
         self._told = 0
-        self._open: dict[str | int, str] = {}
-        self._completed: dict[str | int, str] = {}
+        self._open: dict[str | int, _Opened] = {}
+        self._completed: dict[str | int, _Opened] = {}
         self._began: dict[str | int, int] = {}
         self._ended: dict[str | int, int] = {}
 
@@ -192,12 +195,14 @@ class _Reading:
         if process not in self._began:
             self._began[process] = first.time
             if not first.invoked:
-                self._completed[process] = first.f
-        elif first.time < self._ended[process] or self._open.get(process) != (None if first.invoked else first.f):
+                self._completed[process] = first.f, first.sends
+        elif first.time < self._ended[process] or self._open.get(process) != (
+            None if first.invoked else (first.f, first.sends)
+        ):
             raise _UnusualError
         self._ended[process] = last.time
         if last.invoked:
-            self._open[process] = last.f
+            self._open[process] = last.f, last.sends
         else:
             self._open.pop(process, None)
 
@@ -213,7 +218,7 @@ class _Joined:
     """Blocks one behind the other, with the numbers that one reader would have given."""
 
     def __init__(self) -> None:
-        self._open: dict[str | int, str] = {}
+        self._open: dict[str | int, _Opened] = {}
         self._ended: dict[str | int, int] = {}
         self._builder = ColumnsBuilder()
 

@@ -308,7 +308,7 @@ def entry_of(line: str | bytes, number: int) -> dict[str, Any]:
     """
     try:
         text = line.decode() if isinstance(line, bytes) else line
-        entry = _whole(_decode(text.removeprefix("\ufeff") if number == 1 else text), text)
+        entry = _whole(decoded(text.removeprefix("\ufeff") if number == 1 else text), text)
     except json.JSONDecodeError as error:
         raise NotJsonError(f"this is not JSON ({error.msg} at column {error.colno})") from None
     except UnicodeDecodeError as error:
@@ -337,7 +337,8 @@ def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
-_decode = json.JSONDecoder(parse_constant=_no_number).decode
+decoded = json.JSONDecoder(parse_constant=_no_number).decode
+"""What a text of JSON says; a number that is none is refused with a `ValueError`."""
 
 
 def _add(history: History, entry: dict[str, Any], number: int, order: EntryOrder, *, of_logs: bool) -> None:

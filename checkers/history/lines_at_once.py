@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidemark.checkers.history.columns.at_once import Dialect, Halves, Odd, UnusualError, columns_at_once
-from tidemark.checkers.history.columns.columns import INVOKE, Columns
-from tidemark.checkers.history.entry_order import Half, Stretch
+from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, INVOKE, SEND, Columns, Ints
+from tidemark.checkers.history.entry_order import Half, Sends, Stretch
 from tidemark.checkers.history.history import NemesisOp, Op
 from tidemark.checkers.history.history_file import LinesAtOnce, NotJsonError, entry_of
 from tidemark.checkers.history.line_shapes import ShapeError, nemesis_of, op_of
@@ -212,12 +212,52 @@ def stretch_of(columns: Columns, places: Sequence[int]) -> Stretch:
         or (ended & (f[1:] != f[:-1])).any()
     ):
         raise UnusualError
+    _refuse_other_sends(columns, order[:-1][ended], order[1:][ended])
     begins = np.flatnonzero(np.concatenate([[True], ~same])) if len(process) else np.zeros(0, np.int64)
     ends = np.concatenate([begins[1:], [len(process)]]) - 1
 
     def half(place: np.intp) -> Half:
-        return Half(int(time[place]), bool(invoked[place]), columns.fs[f[place]], places[int(order[place])])
+        return Half(
+            int(time[place]),
+            bool(invoked[place]),
+            columns.fs[f[place]],
+            places[int(order[place])],
+            _sends(columns, int(order[place])),
+        )
 
     return {
         columns.processes[process[begin]]: (half(begin), half(end)) for begin, end in zip(begins, ends, strict=False)
     }
+
+
+def _refuse_other_sends(columns: Columns, invoked: Ints, completed: Ints) -> None:
+    """Of pairs of halves: a completion sends what was invoked, if the invocation tells.
+
+    Raises:
+        UnusualError: One may not.
+    """
+    rows = np.flatnonzero(columns.row_kind == SEND)
+    counts = np.bincount(columns.row_half[rows], minlength=len(columns))
+    tells = counts[invoked] > 0
+    invoked, completed = invoked[tells], completed[tells]
+    if (counts[invoked] != counts[completed]).any():
+        raise UnusualError
+    begins = np.cumsum(counts) - counts
+    size = counts[invoked]
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    asked, done = rows[np.repeat(begins[invoked], size) + within], rows[np.repeat(begins[completed], size) + within]
+    for column in (columns.row_key, columns.row_value):
+        if (column[asked] != column[done]).any():
+            raise UnusualError
+
+
+def _sends(columns: Columns, half: int) -> Sends:
+    """What one half sends, as `sends_of` its operation."""
+    begin, end = np.searchsorted(columns.row_half, (half, half + 1))
+    found = []
+    for row in range(begin, end):
+        if columns.row_kind[row] == SEND:
+            number = int(columns.row_value[row])
+            value = number if number < FIRST_NUMBERED else columns.values[number - FIRST_NUMBERED]
+            found.append((columns.keys[columns.row_key[row]], value.__class__, value))
+    return tuple(found)

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
+from tidemark.checkers.history.entry_order import EntryOrder
 from tidemark.checkers.history.history import History, Op
-from tidemark.checkers.history.history_file import HistoryFormatError
+from tidemark.checkers.history.history_file import HistoryFormatError, decoded
 from tidemark.checkers.history.line_shapes import ShapeError, op_of
 
 _NEEDED = ("time", "process", "type", "f", "value")
@@ -34,6 +34,7 @@ def read_parquet(path: Path, *, rows: bool = False) -> History:
         raise OSError(0, "Parquet is read with pyarrow, which the extra `campaign` installs") from None
     builder = ColumnsBuilder()
     ops: list[Op] = []
+    order = EntryOrder()
     number = 0
     try:
         file = pq.ParquetFile(path)
@@ -45,16 +46,20 @@ def read_parquet(path: Path, *, rows: bool = False) -> History:
         for batch in file.iter_batches(batch_size=_ROWS, columns=wanted):
             for row in batch.to_pylist():
                 number += 1
-                (ops.append if rows else builder.add)(op_of(_entry(row, number)))
+                op = op_of(_entry(row, number))
+                order.op(number, op)
+                (ops.append if rows else builder.add)(op)
     except ShapeError as error:
         raise HistoryFormatError(number, str(error)) from None
     except (pa.ArrowException, UnicodeDecodeError, OverflowError) as error:
         raise HistoryFormatError(number + 1, f"the file is Parquet, and broken ({error})") from None
+    if order.broken is not None:
+        raise HistoryFormatError(*order.broken)
     return History(ops=sorted(ops, key=lambda op: op.time)) if rows else History(columns=builder.columns().in_time())
 
 
 def _entry(row: dict[str, Any], number: int) -> dict[str, Any]:
     try:
-        return {**row, "value": None if row["value"] is None else json.loads(row["value"])}
+        return {**row, "value": None if row["value"] is None else decoded(row["value"])}
     except (TypeError, ValueError, RecursionError) as error:
         raise HistoryFormatError(number, f"its value is no JSON ({error})") from None

@@ -171,6 +171,8 @@ class _Reading:
             )
         try:
             self._micros(number, value or _NOTHING, reads=outcome == IS_OK)
+            if NEVER not in (begin, end) and halves[begin].value and (value or outcome == IS_OK):
+                self._agree(halves[begin].value, value)
         except ValueError as error:
             raise ValueError(f"operation {max(begin, end)}: {error}") from None
 
@@ -209,6 +211,22 @@ class _Reading:
                     self._starts.append(answer)
                 if len(value) > 1:
                     self._note(number, place, within.read(key, answer))
+
+    def _agree(self, asked: Any, done: Any) -> None:  # noqa: ANN401 - whatever a history has
+        """A transaction does what it was asked to, and only reads are filled in.
+
+        Raises:
+            ValueError: it tells of something else.
+        """
+        if not isinstance(asked, (list, tuple)) or len(asked) != len(done):
+            raise ValueError(f"invoked with {asked!r:.60}, and completed with {done!r:.60}")
+        for micro, told in zip(asked, done, strict=True):
+            if (
+                not isinstance(micro, (list, tuple))
+                or micro[:2] != told[:2]
+                or (told[0] != "r" and micro[2:] != told[2:])
+            ):
+                raise ValueError(f"invoked with {micro!r:.60}, and completed with {told!r:.60}")
 
     def _note(self, number: int, place: int, found: tuple[str, Any] | None) -> None:
         if found is not None:

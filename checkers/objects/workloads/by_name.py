@@ -16,6 +16,7 @@ from tidemark.checkers.objects.workloads.causal_reverse import causal_reverse
 from tidemark.checkers.objects.workloads.compose import Checker, together
 from tidemark.checkers.objects.workloads.counter import counter
 from tidemark.checkers.objects.workloads.final_set import final_set
+from tidemark.checkers.objects.workloads.halves import filled
 from tidemark.checkers.objects.workloads.long_fork import long_fork
 from tidemark.checkers.objects.workloads.op_stats import op_stats
 from tidemark.checkers.objects.workloads.queue import queue
@@ -42,6 +43,8 @@ WORKLOADS: dict[str, Callable[..., Result]] = {
 }
 TIMED = ("set", "set-full", "total-queue", "queue")
 """Workloads that want to know what halves of one time mean."""
+PUTS = ("add", "enqueue", "write")
+"""Operations of workloads that are answered with what they were asked for, or with nothing."""
 TRANSACTIONS = ("list-append", "rw-register")
 NAMES = (*LINEARIZABLE, *WORKLOADS, *TRANSACTIONS)
 REGISTERS = tuple(name for name, model in LINEARIZABLE.items() if isinstance(model, Register))
@@ -161,7 +164,7 @@ def judge(history: History, name: str, timeout: float | None = None, asked: Aske
     if history.columns is not None:
         raise ValueError("only the operations on logs were kept of this history; read it with its rows")
     ties: Ties = "listed" if history.meta.get("ties") == "listed" else "concurrent"
-    found = checker_named(name, ties, timeout, asked)(ops)
+    found = checker_named(name, ties, timeout, asked)(filled(ops, PUTS) if name in WORKLOADS else ops)
     doubt = history.gaps or history.cut_off
     if doubt and (found.valid == "valid" or history.gaps or name in NEEDS_THE_END):
         found = Result(found.checker, "unknown", found.message, doubt, found.evidence, found.parts)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from tidemark.checkers.history.history import Op
+from tidemark.checkers.objects.values import identity
 
 INVOKE, OK, FAIL, INFO = "invoke", "ok", "fail", "info"
 
@@ -24,6 +25,26 @@ def partners(ops: Sequence[Op]) -> list[int | None]:
         elif op.process in open_:
             begun = open_.pop(op.process)
             found[begun], found[index] = index, begun
+    return found
+
+
+def filled(ops: Sequence[Op], fs: Collection[str]) -> Sequence[Op]:
+    """The halves of operations that put something somewhere, `fs`, and of others: what such a one that was ok was asked for, where
+    its answer does not repeat it.
+
+    Raises:
+        ValueError: it is answered that something else was put there.
+    """
+    found = list(ops)
+    for index, begun in enumerate(partners(ops)):
+        op = ops[index]
+        if op.type == OK and begun is not None and op.f in fs and op.value != (asked := ops[begun].value):
+            if op.value is None:
+                found[index] = op._replace(value=asked)
+            elif asked is not None and identity(op.value) != identity(asked):
+                raise ValueError(
+                    f"operation {index}: {op.f} was invoked with {asked!r:.60}, and completed with {op.value!r:.60}"
+                )
     return found
 
 

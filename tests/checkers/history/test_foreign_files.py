@@ -107,6 +107,23 @@ def test_what_is_no_operation_of_a_log_is_refused_with_its_line(value, sentence)
     assert str(refused.value) == f"line 2: {sentence}"
 
 
+def test_a_completion_that_sends_something_else_is_refused():
+    def read(key, sent):
+        halves = (
+            "{:type :invoke, :process 0, :f :txn, :value [[:send 3 7]]}",
+            f"{{:type :ok, :process 0, :f :txn, :value [[:send {key} {sent}]]}}",
+        )
+        return read_stream(io.BytesIO("\n".join(halves).encode()))
+
+    assert len(read("3", "[0 7]").columns) == 2
+    for key, sent, told in (("3", "[0 :a]", ":a for 3"), ("3", "8", "8 for 3"), ('"3"', "[0 7]", "7 for '3'")):
+        with pytest.raises(HistoryFormatError) as refused:
+            read(key, sent)
+        assert (
+            str(refused.value) == f"line 2: process 0 completes a txn with {told}, and invoked it with 7 for 3 (line 1)"
+        )
+
+
 def test_an_offset_of_minus_one_is_none():
     sends = "\n".join(f"{{:type :ok, :process 0, :f :send, :value [[:send 0 [-1 {value}]]]}}" for value in (7, 8))
     verdict = check(read_stream(io.BytesIO(sends.encode())))

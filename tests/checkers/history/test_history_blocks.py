@@ -131,6 +131,17 @@ def test_what_is_unusual_is_left_to_one_reader_who_says_what_it_is(spoil, seed: 
     assert expected is None or expected.gaps or expected.cut_off or expected.trace
 
 
+def test_so_is_a_send_that_is_completed_with_another_record(tmp_path: Path) -> None:
+    lines = list(history_lines(History(ops=operations(1))))
+    place = next(place for place, line in enumerate(lines) if '"ok"' in line and '"send"' in line and place > 100)
+    path = tmp_path / "h.jsonl"
+    path.write_text("\n".join(changed(lines, place, value=[["send", "t-0", [10**6, 10**6]]])), encoding="utf-8")
+
+    with pytest.raises(HistoryFormatError, match=f"line {place + 1}: .* completes a (send|txn) with 1000000"):
+        read_any(path)
+    assert in_blocks(path) is None
+
+
 @pytest.mark.parametrize("block", range(1, 6))
 def test_a_process_that_contradicts_itself_between_two_blocks_is_left_to_one_reader(block: int, tmp_path: Path) -> None:
     lines = [op_line(op, 0).replace('"line":0,', "") for op in operations(2)]

@@ -85,6 +85,33 @@ def test_a_completion_of_something_else_is_refused():
     assert refused(*lines) == "line 3: p1 completes a poll, and has a send open since line 2"
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "other"),
+    [
+        ("ok", [["send", "x", [0, 8]]], "with 8 for 'x', and invoked it with 7 for 'x'"),
+        ("ok", [["send", "y", [0, 7]]], "with 7 for 'y', and invoked it with 7 for 'x'"),
+        ("ok", [["send", "x", [0, True]]], "with True for 'x', and invoked it with 7 for 'x'"),
+        ("ok", [], "with less, and invoked it with 7 for 'x'"),
+        ("ok", [["send", "x", [0, 7]], ["send", "x", [1, 8]]], "with 8 for 'x', and invoked it with less"),
+        ("info", [["send", "x", 8]], "with 8 for 'x', and invoked it with 7 for 'x'"),
+        ("fail", [["send", "x", 8]], "with 8 for 'x', and invoked it with 7 for 'x'"),
+    ],
+)
+def test_a_completion_that_sends_something_else_is_refused(kind, value, other):
+    assert (
+        refused(op(1, "p1", "invoke"), op(2, "p1", kind, value=value))
+        == f"line 3: p1 completes a send {other} (line 2)"
+    )
+
+
+def test_what_an_invocation_leaves_out_its_completion_may_tell_and_what_failed_may_tell_less():
+    lines = [op(1, "p1", "invoke", value=[]), op(2, "p1", "ok"), op(3, "p1", "invoke"), op(4, "p1", "info", value=[])]
+    two = [["send", "x", 1], ["send", "x", 2]]
+
+    assert len(parse_history([META, *lines]).ops) == 4
+    assert len(parse_history([META, op(1, "p1", "invoke", value=two), op(2, "p1", "info", value=two[1:])]).ops) == 2
+
+
 # Shapes
 
 DEEP = "[" * 400 + "]" * 400

@@ -7,6 +7,7 @@ from client_operations import OPS, pairs
 
 from tidemark.checkers import History, HistoryFormatError, check, history_lines
 from tidemark.harness.runs.folder import load_history
+from tidemark.harness.runs.parquet_history import read_parquet
 
 
 def test_parquet(tmp_path):
@@ -42,6 +43,36 @@ def test_parquet_that_is_no_history_is_refused_with_its_row(change, sentence, tm
 
     with pytest.raises(HistoryFormatError, match=f"^{sentence}"):
         load_history(tmp_path / "bad.parquet")
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize(
+    ("column", "values", "sentence"),
+    [
+        (
+            "value",
+            ['[["send","t",1]]', '[["send","t",[0,2]]]'],
+            "line 2: p completes a send with 2 for 't', and invoked it with 1",
+        ),
+        ("time", [5, 4], "line 2: process p was at 5 µs before, and goes back to 4 µs"),
+        ("type", ["invoke", "invoke"], "line 2: p invokes a send while its send of line 1 is open"),
+        ("value", ['[["send","t",NaN]]', "[]"], "line 1: its value is no JSON (NaN is no number)"),
+    ],
+)
+def test_parquet_that_contradicts_itself_is_refused_with_its_row(column, values, sentence, rows, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = {
+        "time": [1, 2],
+        "process": ["p"] * 2,
+        "type": ["invoke", "ok"],
+        "f": ["send"] * 2,
+        "value": ['[["send","t",1]]'] * 2,
+    }
+    pq.write_table(pa.table(table | {column: values}), tmp_path / "h.parquet")
+
+    with pytest.raises(HistoryFormatError) as refused:
+        read_parquet(tmp_path / "h.parquet", rows=rows)
+    assert str(refused.value).startswith(sentence)
 
 
 def test_parquet_whose_text_is_no_utf_8_is_refused(tmp_path):

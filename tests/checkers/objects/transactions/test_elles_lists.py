@@ -19,6 +19,32 @@ def steps(result, name):
     ]
 
 
+@pytest.mark.parametrize(
+    ("type_", "done", "sentence"),
+    [
+        (
+            "ok",
+            [["append", "x", 2], ["r", "y", [1]]],
+            r"invoked with \['append', 'x', 1\], and completed with \['append', 'x', 2\]",
+        ),
+        (
+            "ok",
+            [["append", "x", 1], ["r", "z", [1]]],
+            r"invoked with \['r', 'y', None\], and completed with \['r', 'z', \[1\]\]",
+        ),
+        ("ok", [["append", "x", 1]], "invoked with"),
+        ("ok", [], "invoked with"),
+        ("info", [["append", "x", 2], ["r", "y", None]], "invoked with"),
+    ],
+)
+def test_a_transaction_that_did_something_else_than_it_was_asked_to_is_refused(type_, done, sentence):
+    asked = [["append", "x", 1], ["r", "y", None]]
+    with pytest.raises(ValueError, match=f"operation 1: {sentence}"):
+        list_append([Op(1, "p", "invoke", "txn", asked), Op(2, "p", type_, "txn", done)])
+    list_append([Op(1, "p", "invoke", "txn", asked), Op(2, "p", "ok", "txn", [asked[0], ["r", "y", [1]]])])
+    list_append([Op(1, "p", "invoke", "txn", asked), Op(2, "p", "info", "txn", None)])
+
+
 def test_readme_one_transaction_reads_what_another_that_came_later_wrote():
     result = of_lists("a x 1, r y 1", "a x 2, a y 1", "r x 1 2")
     assert (result.valid, names(result), weakest(result)) == ("invalid", ["G1c"], ["read-committed"])

@@ -157,6 +157,16 @@ def test_a_history_that_was_cut_off_cannot_have_lost_anything(history):
     assert (result.valid, result.parts["set"].unknown_because) == ("unknown", "its end is missing")
 
 
+@pytest.mark.parametrize(("model", "f"), [("set", "add"), ("total-queue", "enqueue"), ("counter", "add")])
+def test_an_answer_that_tells_of_another_element_is_refused(alone, model, f):
+    with pytest.raises(ValueError, match=f"operation 1: {f} was invoked with 1, and completed with 2"):
+        judge(History(ops=alone((1, f, 1, 2))), model)
+
+
+def test_an_answer_need_not_repeat_what_was_asked(alone):
+    assert judge(History(ops=alone((1, "add", 1, None), (2, "read", None, [1]))), "set").valid == "valid"
+
+
 def test_jepsens_edn_is_read_as_it_is():
     file = io.BytesIO(
         b"{:process 0, :type :invoke, :f :cas, :value [0 1], :time 1500}\n"
