@@ -66,13 +66,13 @@ class Fingerprints:
         self._orders: list[Names] = [nodes] if one_name else list(permutations(nodes))
         self._places: dict[Names, Numbers] = {names: np.empty(0, np.int64) for names in self._orders}
         self._commons: dict[Names, Numbers] = {names: np.empty(0, np.int64) for names in self._orders}
-        self._common_prints, self._place_prints = PrintsOf(world.commons.values), PrintsOf(world.places.values)
+        self.common_prints, self.place_prints = PrintsOf(world.commons.values), PrintsOf(world.places.values)
         self._place_looks: Prints = np.empty((0, 2), np.uint64)
         self._common_looks: Prints = np.empty((0, len(nodes), 2), np.uint64)
 
     def of(self, rows: Numbers) -> Prints:
         """Of the states themselves."""
-        commons, places = self._common_prints(), self._place_prints()
+        commons, places = self.common_prints(), self.place_prints()
         found = commons[rows[:, 0]]
         for broker in range(1, rows.shape[1]):
             found += places[rows[:, broker]]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tidemark.harness.search.explore.fingerprints import Prints
+from tidemark.harness.search.explore.fingerprints import Fingerprints, Prints, PrintsOf
 from tidemark.harness.search.explore.level import Levels
 from tidemark.harness.search.explore.mesh import Mesh
 from tidemark.harness.search.explore.table import Numbers, Table
@@ -25,13 +25,14 @@ class _Kind(NamedTuple):
 class Sharing:
     """One process's side of it."""
 
-    def __init__(self, levels: Levels, mesh: Mesh) -> None:
+    def __init__(self, levels: Levels, fingerprints: Fingerprints, mesh: Mesh) -> None:
         """See the class."""
         world = levels.world
         self._levels, self._mesh = levels, mesh
-        self._commons = common = Vocabulary(world.commons.values, world.numbered_common, mesh.size)
-        self._places = place = Vocabulary(world.places.values, world.numbered_place, mesh.size)
-        tells = Vocabulary(levels.tells.values, levels.tells.number, mesh.size)
+        commons, places, size = fingerprints.common_prints, fingerprints.place_prints, mesh.size
+        self._commons = common = Vocabulary(world.commons.values, commons, world.numbered_common, size)
+        self._places = place = Vocabulary(world.places.values, places, world.numbered_place, size)
+        tells = Vocabulary(levels.tells.values, PrintsOf(levels.tells.values), levels.tells.number, size)
         self._kinds = (
             _Kind((place, None), (place, None)),
             _Kind((place, place), (place, place)),

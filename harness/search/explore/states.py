@@ -69,7 +69,7 @@ class States:
     def __init__(self, world: World, invariants: tuple[str, ...], mesh: Mesh) -> None:
         """The first state is met."""
         self._levels, self._fingerprints, self._views = Levels(world), Fingerprints(world), Views(world, invariants)
-        self._mesh, self._sharing = mesh, Sharing(self._levels, mesh)
+        self._mesh, self._sharing = mesh, Sharing(self._levels, self._fingerprints, mesh)
         self._seen = Runs()
         self._traces: list[_Trace] = []
         rows, prints = self._fingerprints.canonical(np.array([world.first()], np.int64))
@@ -106,7 +106,7 @@ class States:
 
     def advance(self, parts: list[Candidates]) -> None:
         """What all processes have found is the level from now on, without what was met before."""
-        found = Candidates.together([self._none(), *parts])
+        found = parts[0] if len(parts) == 1 else Candidates.together([self._none(), *parts])
         if self._mesh.size > 1:
             found = self._delivered(found)
         self._take(found)

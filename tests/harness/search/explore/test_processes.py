@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tidemark.harness.search.explore.bounds import Bounds
+from tidemark.harness.search.explore.fingerprints import PrintsOf
 from tidemark.harness.search.explore.invariants import INVARIANTS
 from tidemark.harness.search.explore.processes import ProcessEndedError, in_step
 from tidemark.harness.search.explore.search import Limits, explore
@@ -111,7 +112,7 @@ def words(*known):
             values.append(value)
         return values.index(value)
 
-    return SimpleNamespace(values=values, of=Vocabulary(values, number, 2))
+    return SimpleNamespace(values=values, of=Vocabulary(values, PrintsOf(values), number, 2))
 
 
 def test_a_part_is_told_once_and_has_the_number_of_who_hears_it():
@@ -127,4 +128,4 @@ def test_a_part_is_told_once_and_has_the_number_of_who_hears_it():
 
 def test_a_part_that_two_call_by_different_fingerprints_is_refused():
     with pytest.raises(ValueError, match="different fingerprints"):
-        words("a").of.hear(Spoken(np.array([7], np.uint64), []), 0)
+        words("a").of.hear(Spoken(np.array([0]), np.array([7], np.uint64), []), 0)
