@@ -37,11 +37,13 @@ class Candidates(NamedTuple):
     def together(cls, parts: Sequence[Candidates]) -> Candidates:
         """All of them, by fingerprint and each once: as it was reached first."""
         rows, prints, order = (np.concatenate(column) for column in zip(*parts, strict=True))
-        by = np.lexsort((order, prints))
-        ordered = prints[by]
-        first = np.ones(len(by), bool)
-        first[1:] = ordered[1:] != ordered[:-1]
-        return cls(rows, prints, order).those(by[first])
+        by = np.argsort(prints)
+        prints, order = prints[by], order[by]
+        begins = np.ones(len(by), bool)
+        begins[1:] = prints[1:] != prints[:-1]
+        earliest = np.minimum.reduceat(order, np.flatnonzero(begins))
+        first = order == earliest[np.cumsum(begins) - 1]
+        return cls(rows[by[first]], prints[first], order[first])
 
     def those(self, which: np.ndarray) -> Candidates:
         """Some of them."""
@@ -138,20 +140,20 @@ class States:
         """Those that are this process's, from all; each state itself is sent once, by the process that reached it first."""
         mesh, sharing = self._mesh, self._sharing
         owners = self._owners(found.prints)
-        outgoing = [found.those(owners == process) for process in range(mesh.size)]
-        incoming = mesh.exchange([(candidates.prints, candidates.order) for candidates in outgoing])
-        sizes = [len(prints) for prints, _ in incoming]
-        senders = np.repeat(np.arange(mesh.size), sizes)
-        nth = np.concatenate([np.arange(size) for size in sizes])
+        mine = [np.flatnonzero(owners == process) for process in range(mesh.size)]
+        incoming = mesh.exchange([(found.prints[which], found.order[which]) for which in mine])
+        ends = np.cumsum([len(prints) for prints, _ in incoming])
         prints, order = (np.concatenate(column) for column in zip(*incoming, strict=True))
-        known = Candidates.together([Candidates(np.column_stack([senders, nth]), prints, order)])
+        known = Candidates.together([Candidates(np.arange(len(prints)), prints, order)])
         known = known.those(~self._seen.have(known.prints))
-        wanted = [known.rows[known.rows[:, 0] == process, 1] for process in range(mesh.size)]
+        senders = np.searchsorted(ends, known.rows, side="right")
+        begins = np.concatenate([[0], ends[:-1]])
+        wanted = [known.rows[senders == process] - begins[process] for process in range(mesh.size)]
         asked = mesh.exchange(wanted)
-        parcels = [sharing.send(outgoing[process].rows[which], process) for process, which in enumerate(asked)]
+        parcels = [sharing.send(found.rows[mine[process][which]], process) for process, which in enumerate(asked)]
         rows = np.empty((len(known.rows), found.rows.shape[1]), np.int64)
         for process, parcel in enumerate(mesh.exchange(parcels)):
-            rows[known.rows[:, 0] == process] = sharing.receive(parcel, process)
+            rows[senders == process] = sharing.receive(parcel, process)
         return Candidates(rows, known.prints, known.order)
 
     def _take(self, found: Candidates) -> None:
