@@ -14,8 +14,10 @@ from tidemark.checkers.history.history import History
 from tidemark.checkers.history.history_file import LONGEST_LINE, MANY, Parsing, parse_history
 from tidemark.checkers.history.opened import open_history
 
-BLOCK = 1 << 20
-"""So many bytes are read at a time: some thousand lines."""
+BLOCK = 1 << 18
+"""So many bytes are read at a time: a thousand lines or two. What is made of more does not stay in the
+processor's cache.
+"""
 LONG = 4 << 20
 """From so many bytes on a file may have `MANY` operations."""
 
