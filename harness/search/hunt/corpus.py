@@ -10,7 +10,7 @@ from tidemark.harness.search.hunt.trial import BROKEN, NEAR, Trial
 from tidemark.nemesis import Plan
 
 KEPT = 4
-"""So many plans are kept for each mark: those with the fewest faults."""
+"""So many plans of each profile are kept for each mark: those with the fewest faults."""
 NEARNESS = {NEAR: 16.0, BROKEN: 4.0}
 """What a near miss, or a violation that is not the quarry, is worth more than a mark of the same rarity."""
 COMMON = 30
@@ -33,16 +33,17 @@ class Corpus:
         self.struck: Counter[str] = Counter()
         """In how many tries each kind of fault struck."""
         self.tries = 0
-        self.best: dict[str, list[Entry]] = {}
-        """Mark → the smallest plans that reached it."""
+        self.best: dict[str, dict[str, list[Entry]]] = {}
+        """Profile → mark → the smallest plans that reached it."""
 
     def __len__(self) -> int:
         """How many different plans it has."""
-        return len({id(entry) for entries in self.best.values() for entry in entries})
+        return len(self.entries())
 
     def entries(self) -> list[Entry]:
         """All, each once, in order of coming."""
-        return list({id(entry): entry for entries in self.best.values() for entry in entries}.values())
+        every = (entry for marks in self.best.values() for entries in marks.values() for entry in entries)
+        return list({id(entry): entry for entry in every}.values())
 
     def add(self, plan: Plan, trial: Trial) -> list[str]:
         """Take a tried plan in, where it is among the smallest that reached a mark; returns the marks nobody had reached."""
@@ -51,8 +52,9 @@ class Corpus:
         self.seen.update(trial.reached.keys())
         self.struck.update(trial.struck)
         entry = Entry(plan, trial.reached)
+        best = self.best.setdefault(plan.profile, {})
         for name in trial.reached:
-            kept = self.best.setdefault(name, [])
+            kept = best.setdefault(name, [])
             if len(kept) < KEPT:
                 kept.append(entry)
             else:
@@ -65,12 +67,13 @@ class Corpus:
         """What a tried plan yielded: each mark that it reached, by how few others did."""
         return sum(1 / self.seen[name] for name in trial.reached)
 
-    def take(self, rng: Random) -> tuple[Entry, tuple[int, ...]]:
-        """A plan to change, by a mark that few tries reach, and the moment of that mark."""
-        names = list(self.best)
+    def take(self, rng: Random, profile: str) -> tuple[Entry, tuple[int, ...]]:
+        """A plan of a profile (of another, if there is none) to change, by a mark that few reach, and the moment of that mark."""
+        best = self.best.get(profile) or self.best[rng.choice(list(self.best))]
+        names = list(best)
         weights = [self._worth(name) for name in names]
         (name,) = rng.choices(names, weights)
-        entry = rng.choice(self.best[name])
+        entry = rng.choice(best[name])
         return entry, (entry.reached[name],)
 
     def _worth(self, name: str) -> float:

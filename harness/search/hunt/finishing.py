@@ -1,7 +1,8 @@
 """What may turn a near miss into a loss: the same run up to its moment, and then each of a few ordinary events, or two of them.
 
 Up to the moment the run is the same, event by event: noise is drawn in streams, and none depends on faults that have not struck. So
-a continuation is the plan without what came later, and is played from its beginning.
+a continuation is the plan without what came later, and is played from its beginning: a copy of the world would cost more
+(docs/searching.md).
 """
 
 from __future__ import annotations
@@ -21,6 +22,16 @@ from tidemark.nodes.core.settings import MS
 AT_ONCE_US, SOON_US = 1, 60 * MS
 """After the moment: before anything else happens, and when clients have had the time to write."""
 LASTS_US = 500 * MS
+HAZARDS = (
+    "led-on-over-a-cut",
+    "cut-without-conflict",
+    "elected-behind-committed",
+    "deposed-leader-committed",
+    "unfenced-behind",
+    "majority-lacks-committed",
+    "ensemble-lacks-confirmed",
+)
+"""Marks that are no near misses, and that one event more may turn into a loss: gone on from in the same way."""
 _GROWTH = 3
 """Of a sort the first near miss is gone on from, the third, the ninth …"""
 _AGAIN = 16

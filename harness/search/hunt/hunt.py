@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tidemark.harness.search.hunt.arms import Arms, profiles_for
 from tidemark.harness.search.hunt.corpus import Corpus
-from tidemark.harness.search.hunt.finishing import Finishing
+from tidemark.harness.search.hunt.finishing import SOON_US, Finishing
 from tidemark.harness.search.hunt.known import Known
 from tidemark.harness.search.hunt.quarry import Quarry
 from tidemark.harness.search.hunt.trial import Trial, attempt
@@ -134,12 +134,14 @@ class Hunt:
         """The next plan; a third of a round may go on from near misses."""
         if finish and (taken := self.finishing.take(lambda profile: self.arms[profile].kinds)) is not None:
             plan, of = taken
+            if self._asked.duration is not None:
+                plan = replace(plan, faults_end_us=of.plan.faults_end_us)
             return _Drawn(plan, made_of=f"{of.near.name} of try {of.number}")
-        if not len(self.corpus) or rng.random() < _YOUNG:
-            arm = self.arms.draw(rng)
+        arm = self.arms.draw(rng)
+        if not self.corpus.tries or rng.random() < _YOUNG:
             return _Drawn(self._asked.of(arm.young(rng)), young=True)
-        entry, moments = self.corpus.take(rng)
-        other, _ = self.corpus.take(rng)
+        entry, moments = self.corpus.take(rng, arm.kinds.profile)
+        other, _ = self.corpus.take(rng, arm.kinds.profile)
         mutations = self.arms[entry.plan.profile].mutations
         return _Drawn(self._asked.of(mutations.of(rng, entry.plan, moments, other.plan)))
 
@@ -155,7 +157,8 @@ class Hunt:
             self.finishing.vanished.update(trial.vanished)
             if trial.caught is None and not made_of:
                 for near in trial.near:
-                    self.finishing.see(plan, near, self.corpus.tries)
+                    if self._asked.duration is None or near.at_us + SOON_US < plan.faults_end_us:
+                        self.finishing.see(plan, near, self.corpus.tries)
         found, known = (tuple(one for one in caught if bool(one.trial.known) is is_known) for is_known in (False, True))
         return Progress(self.corpus.tries, len(self.corpus), len(self.corpus.seen), tuple(new), found, known)
 

@@ -150,7 +150,10 @@ def _plain(corpus: Corpus) -> dict[str, Any]:
         "seen": dict(corpus.seen),
         "struck": dict(corpus.struck),
         "entries": [{"plan": entry.plan.to_json(), "reached": entry.reached} for entry in entries],
-        "best": {name: [places[id(entry)] for entry in kept] for name, kept in corpus.best.items()},
+        "best": {
+            profile: {name: [places[id(entry)] for entry in kept] for name, kept in marks.items()}
+            for profile, marks in corpus.best.items()
+        },
     }
 
 
@@ -160,5 +163,8 @@ def _corpus(data: dict[str, Any]) -> Corpus:
     corpus.tries = data["tries"]
     corpus.seen = Counter(data["seen"])
     corpus.struck = Counter(data["struck"])
-    corpus.best = {name: [entries[place] for place in kept] for name, kept in data["best"].items()}
+    corpus.best = {
+        profile: {name: [entries[place] for place in kept] for name, kept in marks.items()}
+        for profile, marks in data["best"].items()
+    }
     return corpus

@@ -11,7 +11,7 @@ from tidemark.checkers.marks import exercised
 from tidemark.checkers.verdict.alike import without_numbers
 from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
 from tidemark.harness.search.findings import known as finding_of
-from tidemark.harness.search.hunt.finishing import Near
+from tidemark.harness.search.hunt.finishing import HAZARDS, Near
 from tidemark.harness.search.hunt.known import Known
 from tidemark.harness.search.hunt.quarry import Quarry
 from tidemark.harness.search.shrink.cause import Cause, causes_of
@@ -38,7 +38,7 @@ class Trial(NamedTuple):
 
     `reached`: mark → when it was first reached, in µs. `caught`: the most telling anomaly of those hunted, if there is one.
     `known`: how that is called, if it was known before; what a plan does beside what is known is then what it reached.
-    `near`: the first near miss of each sort. `vanished`: sorts of near misses that are not there without what is known.
+    `near`: the first near miss of each sort, and hazards. `vanished`: sorts of them that are not there without what is known.
     `struck`: the kinds of fault that struck. `events`: what it took, in events.
     """
 
@@ -106,10 +106,10 @@ def attempt(
 
 def _marks(run: SimulatedRun, verdict: Verdict, plan: Plan) -> tuple[dict[str, int], tuple[Near, ...]]:
     marks = exercised(run.history.trace, run.history.meta)
+    near = {name: Near(name, name, marks[name].first_us, 0) for name in HAZARDS if name in marks}
     reached = {name: mark.first_us for name, mark in marks.items()}
     for name, mark in marks.items():
         reached |= {f"{name}×{times}": mark.first_us for times in _OFTEN if mark.times >= times}
-    near: dict[str, Near] = {}
     names = [*plan.cluster.assignment()]
     for anomaly in verdict.anomalies:
         if anomaly.verdict in (NEAR_MISS, VIOLATION):

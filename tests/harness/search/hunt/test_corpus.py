@@ -52,7 +52,19 @@ def test_what_is_rare_or_near_is_taken_more_often():
     for _ in range(50):
         corpus.add(near, reached("near:strong-isr"))
     rng = Random(1)
-    taken = [corpus.take(rng)[0].plan for _ in range(400)]
+    taken = [corpus.take(rng, near.profile)[0].plan for _ in range(400)]
 
     assert taken.count(rare) > 80
     assert taken.count(near) > 80
+
+
+def test_plans_of_each_profile_are_kept_and_taken_by_themselves():
+    corpus = Corpus()
+    smallest, of_another = with_faults(1), replace(with_faults(9), profile="deletions")
+    for _ in range(KEPT + 1):
+        corpus.add(smallest, reached("two-lead"))
+    corpus.add(of_another, reached("two-lead"))
+    rng = Random(1)
+
+    assert {corpus.take(rng, "deletions")[0].plan for _ in range(20)} == {of_another}
+    assert {corpus.take(rng, smallest.profile)[0].plan for _ in range(20)} == {smallest}

@@ -4,8 +4,9 @@ from itertools import islice
 
 import pytest
 
+from tidemark.checkers.marks import MARKS
 from tidemark.harness.search.hunt import Hunt, Quarry
-from tidemark.harness.search.hunt.finishing import Finishing, Near, continuations
+from tidemark.harness.search.hunt.finishing import HAZARDS, Finishing, Near, continuations
 from tidemark.harness.search.hunt.hunt import Attempt
 from tidemark.harness.search.hunt.kinds import Kinds
 from tidemark.harness.simulator import simulate
@@ -50,6 +51,16 @@ def test_of_a_sort_ever_fewer_are_gone_on_from():
 
     assert sorted(one.number for one in finishing.unfinished) == [1, 3, 9, 27, 40]
     assert [one.number for one in finishing.unfinished[:2]] == [1, 40], "a new sort comes first"
+
+
+def test_a_hazard_is_gone_on_from_though_it_is_no_near_miss():
+    """A leader that goes on over a cut: somebody has to be elected yet, and perhaps something lost."""
+    hunt = Hunt(Attempt("kafka-4.0", Quarry()), "intact", ClusterSpec(), 1)
+    for _ in islice(hunt.rounds(), 20):
+        pass
+
+    assert set(HAZARDS) <= set(MARKS)
+    assert set(hunt.finishing.seen) & set(HAZARDS)
 
 
 def test_what_vanishes_without_what_is_known_becomes_familiar():
