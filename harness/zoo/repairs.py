@@ -26,10 +26,12 @@ def repairs(name: str, variant: Variant) -> Iterator[tuple[Entry, str]]:
 
 def _word(entry: Entry) -> str:
     """The modifier that repairs a bug; nothing if one alone does not."""
-    if len(entry.state) != 1:
-        alone = entry.repaired.removeprefix(f"{entry.variant}+")
-        return "" if alone == entry.repaired or "+" in alone else alone
-    ((name, value),) = entry.state.items()
+    (name, value), *others = entry.state.items()
+    alone = entry.repaired.removeprefix(f"{entry.variant}+")
+    if others and alone != entry.repaired:
+        return "" if "+" in alone else alone
+    if others and value is not False:  # what it needs is no bug
+        return ""
     if name == "truncation":
         return f"truncation={NEXT_RULE[value]}" if value in NEXT_RULE else ""
     if name == "fence":

@@ -23,6 +23,7 @@ def test_presets_have_what_the_zoo_and_the_pages_tell_of_them():
     assert {"kafka-4.0+forget-log-ends", "kafka-4.0+rebuild-epochs", "kafka-4.0+obey-last-order"} <= {
         one.variant for one in known.repairs
     }
+    assert ("kafka-3.7+elr", "KIP-966: The last replica standing has lost its log") in known_of("kafka-3.7").repairs
     assert known_of("kafka-4.0+forget-log-ends").all_repaired.startswith("kafka-4.0+forget-log-ends+")
     assert not known_of("raft")
 
