@@ -18,7 +18,7 @@ from bench.booted import booted
 from bench.throughput import RECORDS, VARIANT, first_write, measure, wait_for_isr
 from tidemark.harness.live.session import ContainerSession
 from tidemark.harness.systems.kafka.jvm_settings import MEASURED
-from tidemark.harness.systems.kafka.protocol_versions import parse_system
+from tidemark.harness.systems.kafka.kafka_versions import parse_system
 from tidemark.harness.systems.kafka.system import KafkaSystem
 
 BROKERS = 3

@@ -1,7 +1,8 @@
 """Every kind of fault, a row each; whatever else is said of kinds anywhere is derived from this table.
 
 A new kind is a row here. What is done to a broker in a new way is in the worlds besides (``hinder``, ``stop``, or an effect on
-links): in the simulator and on machines.
+links): in the simulator and on machines. When a fault strikes and when it ends, whatever its kind, is up to
+:mod:`tidemark.nemesis.injector`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from missing import MISSING, skip_without
 from one_engine import WORKER_KEY, OneEngine, ask
 from shared_work import put_in_order
 
-from tidemark.harness.machines.engine import connect
+from tidemark.harness.machines.docker_engine import connect
 from tidemark.harness.machines.errors import ContainerWorldError, ImageError
 from tidemark.harness.machines.images import ensure_image
 from tidemark.harness.machines.kafka_image import build_kafka_image

@@ -29,7 +29,7 @@ Where entries lie on bookies (``meta["votes"]`` false: nobody votes), there is a
 A promise begins anew whenever all replicas are alive, in sync, and have the record below their leader's high watermark
 (:mod:`tidemark.checkers.replicas.renewal`).
 
-A run has a promise of its *own*. Unless that was chosen, two more count:
+A run has a promise of its *own*. Unless somebody chose it (``--contract``), it is judged by two more:
 
 - `documented`, whatever the own: a better design breaks it no more than its predecessors did.
 - `durable`, for a loss before which no broker had lost its log: where everything that was written is still there, nothing may be

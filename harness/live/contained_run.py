@@ -20,7 +20,7 @@ from tidemark.harness.evidence.replica_evidence import Segment, doubts_in_meta
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.evidence.trace_history import TracedAnswer
 from tidemark.harness.evidence.whole_trace import whole_trace
-from tidemark.harness.live import healing
+from tidemark.harness.live import verify_healed
 from tidemark.harness.live.final_states import all_answer, dump_logs
 from tidemark.harness.live.link_faults import NETEM, TRANSPORT
 from tidemark.harness.live.live_cluster import LiveCluster
@@ -188,7 +188,7 @@ class _Run:
 
     def healed(self) -> None:
         self.world.settle()
-        healing.verify(self.world)
+        verify_healed.verify(self.world)
 
     def stop_clients(self) -> None:
         self._clients_work = False

@@ -83,7 +83,7 @@ class ContainerSession:
 
     def _containers(self) -> Cluster:
         from tidemark.harness.machines.cluster import ContainerCluster
-        from tidemark.harness.machines.engine import connect
+        from tidemark.harness.machines.docker_engine import connect
 
         if self._engine is None:
             self._engine = connect()

@@ -109,7 +109,7 @@ def clean_up(console: Console, *, ask: bool = False) -> None:
         console: where to say it.
         ask: whether to, as :func:`offer_cleanup` does; else it is for commands that nobody may be watching.
     """
-    from tidemark.harness.machines.engine import connect
+    from tidemark.harness.machines.docker_engine import connect
 
     try:
         client = connect(10)

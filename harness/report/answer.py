@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tidemark.checkers.acknowledged import CLAUSES
-from tidemark.harness.report.model import ANY, LOST, Comparison, Rate, VariantResult, Worse
+from tidemark.harness.report.comparison import ANY, LOST, Comparison, Rate, VariantResult, Worse
 from tidemark.harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant

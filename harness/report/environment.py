@@ -18,8 +18,8 @@ from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.verdict.alike import alike
 from tidemark.checkers.verdict.visible import visible
 from tidemark.harness.report import words
+from tidemark.harness.report.comparison import DERIVED
 from tidemark.harness.report.fault_words import in_general
-from tidemark.harness.report.model import DERIVED
 from tidemark.harness.report.what_ran import what_ran
 
 

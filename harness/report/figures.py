@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tidemark.harness.report.model import ANY, Comparison, VariantResult
+from tidemark.harness.report.comparison import ANY, Comparison, VariantResult
 from tidemark.harness.report.style import GRID, MARKERS, MUTED, SMALL, VARIANTS, looks, new_figure
 from tidemark.harness.report.words import SECOND
 

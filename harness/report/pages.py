@@ -19,13 +19,13 @@ from tidemark.checkers.marks import MARKS
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures, words
 from tidemark.harness.report.answer import answers, nearly_agreeing, oddities
+from tidemark.harness.report.comparison import ANY, LOST, Comparison, Example, PartLine, RunLine
 from tidemark.harness.report.environment import written
 from tidemark.harness.report.epoch_requests import why_none
 from tidemark.harness.report.family_sentences import elsewise_in, elsewise_under
 from tidemark.harness.report.faults import FaultLine, fault_lines
 from tidemark.harness.report.glossary import COMPARISON_GLOSSARY, GLOSSARY, OUTCOME_GLOSSARY, PROMISES
 from tidemark.harness.report.latency import QUANTILE_WORDS
-from tidemark.harness.report.model import ANY, LOST, Comparison, Example, PartLine, RunLine
 from tidemark.harness.report.needed_faults_text import DecidingFaults
 from tidemark.harness.report.operations import Operations
 from tidemark.harness.report.plots import Plots, plots_of

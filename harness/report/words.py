@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.checkers.marks import MARKS
-from tidemark.harness.report.model import Comparison, Paired, Rate, Recovery, VariantResult
+from tidemark.harness.report.comparison import Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
 CLEAR = 0.05

@@ -8,7 +8,7 @@ from typing import Final
 
 from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.verdict import Anomaly, Verdict
-from tidemark.harness.report.model import Example
+from tidemark.harness.report.comparison import Example
 from tidemark.harness.report.needed_faults_text import DecidingFaults
 from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.search.shrink.budget import Budget, BudgetSpentError

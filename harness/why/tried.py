@@ -9,8 +9,8 @@ from typing import Final
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import Append
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, Verdict
+from tidemark.harness.report.comparison import Example
 from tidemark.harness.report.decisive_condition import decisive_conditions
-from tidemark.harness.report.model import Example
 from tidemark.harness.report.moments import Moment, most_telling
 from tidemark.harness.report.story import all_moments, choose_anomaly, same_story, tell
 from tidemark.harness.report.why_section import NotEnough, Parting, Repair, Why

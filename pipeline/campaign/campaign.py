@@ -23,8 +23,9 @@ from tidemark.pipeline.campaign.outcome import CampaignFailedError, CampaignOutc
 from tidemark.pipeline.campaign.progress import CampaignProgress
 from tidemark.pipeline.chunks.chunk import Task
 from tidemark.pipeline.engines.java import JavaNotFoundError
-from tidemark.pipeline.engines.process_pool import FEW_RUNS_HERE, run_on_pool
+from tidemark.pipeline.engines.process_pool import run_on_pool
 from tidemark.pipeline.engines.reason import is_full_disk, reason
+from tidemark.pipeline.engines.spark_or_not import does_without_spark
 from tidemark.pipeline.engines.workers import WorkersUnfitError
 from tidemark.pipeline.folder.finished_chunks import Stock, set_right, take_stock
 from tidemark.pipeline.folder.manifest import CampaignRefusedError, Manifest, locked, open_campaign
@@ -225,7 +226,7 @@ def _work_off(work: _Work, master: str | None, keep: Callable[[FinishedChunk], o
     Spark is started and used by a thread of its own: in the main thread Ctrl-C would strike in the middle of its protocol.
     """
     task, manifest, numbers, console = work.task, work.manifest, work.numbers, work.console
-    if master is None and _is_small(manifest, numbers):
+    if does_without_spark(master, _runs(manifest, numbers)):
         return _work_off_here(work, keep)
     failure: list[Exception] = []
     enough = threading.Event()
@@ -236,10 +237,10 @@ def _work_off(work: _Work, master: str | None, keep: Callable[[FinishedChunk], o
         try:
             from tidemark.pipeline.engines.job import run_job
             from tidemark.pipeline.engines.session import QUICK_START, spark_session
-            from tidemark.pipeline.engines.spark_tables import FEW_RUNS
+            from tidemark.pipeline.engines.spark_tables import QUICK_START_RUNS
             from tidemark.pipeline.engines.workers import check_workers
 
-            few = manifest.layout.plans * len(manifest.spec.variants) <= FEW_RUNS
+            few = manifest.layout.plans * len(manifest.spec.variants) <= QUICK_START_RUNS
             sessions.append(spark_session(master, java_options=QUICK_START if few else "", make_archive=True))
             context = sessions[0].sparkContext
             check_workers(context, lambda sentence: console.print(sentence, highlight=False, markup=False))
@@ -280,10 +281,10 @@ def _work_off(work: _Work, master: str | None, keep: Callable[[FinishedChunk], o
     return True
 
 
-def _is_small(manifest: Manifest, numbers: Sequence[int]) -> bool:
-    """Whether Spark would take longer to start than the chunks take."""
+def _runs(manifest: Manifest, numbers: Sequence[int]) -> int:
+    """How many runs these chunks have."""
     chunks = [manifest.layout.task(number) for number in numbers]
-    return sum(chunk.stop - chunk.first for chunk in chunks) <= FEW_RUNS_HERE
+    return sum(chunk.stop - chunk.first for chunk in chunks)
 
 
 def _work_off_here(work: _Work, keep: Callable[[FinishedChunk], object] | None) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.harness.report.model import Comparison
+from tidemark.harness.report.comparison import Comparison
 from tidemark.nemesis import AskedWorkload
 from tidemark.nemesis.asked_workload import DRAWN
 from tidemark.nodes.core.cluster import ClusterSpec

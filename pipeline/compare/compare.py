@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tidemark.checkers.marks import by_mark
 from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, PROMISES, WITH_LEDGERS, WITHOUT_ISR
 from tidemark.checkers.verdict.verdict import BY_PROMISES, NEAR_MISS
-from tidemark.harness.report.model import ANY, LOST, AnomalyCount, Comparison, Paired, Rate, VariantResult, Worse
+from tidemark.harness.report.comparison import ANY, LOST, AnomalyCount, Comparison, Paired, Rate, VariantResult, Worse
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
@@ -27,7 +27,7 @@ from tidemark.pipeline.compare import questions
 from tidemark.pipeline.compare.quantiles import QUANTILES, Quantiles
 from tidemark.pipeline.compare.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 from tidemark.pipeline.engines.reason import reason
-from tidemark.pipeline.engines.spark_tables import FEW_RUNS
+from tidemark.pipeline.engines.spark_tables import QUICK_START_RUNS
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError, campaign_in
 from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
@@ -131,7 +131,7 @@ def found_in_tables(
     try:
         with engine.about(most), engine.kept("hits", questions.HITS, questions.DERIVED):
             engine.name("pairs", questions.PAIRS, {"baseline": baseline})
-            at_once = AT_ONCE if most <= FEW_RUNS else 1
+            at_once = AT_ONCE if most <= QUICK_START_RUNS else 1
             found = Found(engine, variants, baseline, first_variants, at_once, imported=imported)
             found.worse = _worse(engine, [found.variant(name) for name in variants if name in found.totals])
             return found

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tidemark.harness.report import words
 from tidemark.harness.report.answer import answers, oddities
-from tidemark.harness.report.model import ANY, AnomalyCount, Comparison, Rate, VariantResult
+from tidemark.harness.report.comparison import ANY, AnomalyCount, Comparison, Rate, VariantResult
 
 LOSS = "… violation (95 %)"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.harness.report.model import Example
+from tidemark.harness.report.comparison import Example
 from tidemark.pipeline.campaign.campaign import simulator
 from tidemark.pipeline.folder.evidence import stored_runs
 from tidemark.pipeline.folder.found_campaign import campaign_in

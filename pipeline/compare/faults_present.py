@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow.compute as pc
 
-from tidemark.harness.report.model import FaultsPresent, PresentIn, Rate
+from tidemark.harness.report.comparison import FaultsPresent, PresentIn, Rate
 from tidemark.nemesis.kinds import by_kind
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant

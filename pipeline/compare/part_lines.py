@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from tidemark.harness.report.model import PartLine, Rate
+from tidemark.harness.report.comparison import PartLine, Rate
 from tidemark.pipeline.compare.statistics import wilson
 from tidemark.pipeline.folder.campaign_parts import part_of, several_parts
 from tidemark.pipeline.folder.finished_chunks import take_stock

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.harness.report.model import Rate, Recovery, Spread
+from tidemark.harness.report.comparison import Rate, Recovery, Spread
 from tidemark.pipeline.compare.statistics import wilson
 
 if TYPE_CHECKING:

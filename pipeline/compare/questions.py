@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.harness.report.model import ANY, LOST
+from tidemark.harness.report.comparison import ANY, LOST
 
 TOTALS = """
     SELECT variant,

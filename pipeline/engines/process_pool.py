@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tidemark.pipeline.folder.layout import Chunk, Layout
     from tidemark.pipeline.folder.record import ChunkSummary
 
-FEW_RUNS_HERE: Final = 1000
-"""So many runs take two cores less time than Spark takes to start, and to compare them."""
 POLL_SECONDS: Final = 0.1
 _PR_SET_PDEATHSIG: Final = 1
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidemark.pipeline.engines.spark_tables import FEW_RUNS, campaign_tables
+from tidemark.pipeline.engines.spark_tables import QUICK_START_RUNS, campaign_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +63,7 @@ class SparkEngine:
     @contextmanager
     def about(self, runs: int) -> Iterator[None]:
         """Questions about few runs are asked with the settings `QUICK`, and others with the session's own."""
-        settings = QUICK if runs <= FEW_RUNS else {}
+        settings = QUICK if runs <= QUICK_START_RUNS else {}
         conf = self._session.conf
         before = {name: conf.get(name) for name in settings}
         for name, value in settings.items():

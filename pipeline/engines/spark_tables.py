@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-FEW_RUNS = 50_000
+QUICK_START_RUNS = 50_000
 """A campaign of so many runs is worth a quick start, and its tables no compiled queries."""
 
 

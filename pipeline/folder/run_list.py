@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tidemark.checkers.verdict.verdict import GRAVITY, times_in
-from tidemark.harness.report.model import LOST
+from tidemark.harness.report.comparison import LOST
 from tidemark.pipeline.folder.campaign_parts import several_parts
 from tidemark.pipeline.folder.finished_chunks import take_stock
 from tidemark.pipeline.folder.imported_from import imported_from

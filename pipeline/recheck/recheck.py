@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 FEW_ROWS: Final = 250_000
 """So many rows are judged here before a JVM has started."""
-FEW_RUNS: Final = 100
+MOST_JUDGED_WITHOUT_SPARK: Final = 100
 """And so many runs made again."""
 POLL_SECONDS: Final = 0.25
 KEY_DIGITS: Final = 12
@@ -181,7 +181,7 @@ def recheck_campaign(
         question.again,
     )
     work = RecheckWork(task, manifest, question.variants or spec.variants, fresh=fresh)
-    here = master is None and work.rows <= few_rows and not (question.again and work.runs > FEW_RUNS)
+    here = master is None and work.rows <= few_rows and not (question.again and work.runs > MOST_JUDGED_WITHOUT_SPARK)
     damaged: list[DamagedChunk] = []
     complete = True
     try:
@@ -270,7 +270,7 @@ def _on_spark(work: RecheckWork, master: str | None, console: Console | None, da
     def job() -> None:
         try:
             from tidemark.pipeline.engines.job import check_folder, collected_in
-            from tidemark.pipeline.engines.reading import reading_session
+            from tidemark.pipeline.engines.spark_or_not import reading_session
 
             sessions.append(reading_session(master, work.task.campaign.folder))
             context = sessions[0].sparkContext

@@ -193,8 +193,8 @@ class _Session:
 
     def _start(self, master: str, folder: Path) -> None:
         try:
-            from tidemark.pipeline.engines.reading import reading_session
             from tidemark.pipeline.engines.session import QUICK_START
+            from tidemark.pipeline.engines.spark_or_not import reading_session
 
             self._spark = reading_session(master, folder, java_options=QUICK_START)
         except Exception as error:  # noqa: BLE001  handed to the thread that waits

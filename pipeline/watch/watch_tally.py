@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from tidemark.harness.report.model import ANY, Rate
+from tidemark.harness.report.comparison import ANY, Rate
 from tidemark.pipeline.compare.statistics import wilson
 from tidemark.pipeline.folder.record import ChunkSummary, Finished
 

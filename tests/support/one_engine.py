@@ -12,7 +12,7 @@ from pathlib import Path
 
 from started_engine import can_start, start_engine
 
-from tidemark.harness.machines.engine import diagnose
+from tidemark.harness.machines.docker_engine import diagnose
 from tidemark.harness.machines.errors import ContainerWorldError
 
 WORKER_KEY = "engine_address"

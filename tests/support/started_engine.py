@@ -14,7 +14,7 @@ from docker import DockerClient
 from docker.errors import DockerException
 from host_network import HostNetwork
 
-from tidemark.harness.machines.engine import SOCKET, knock
+from tidemark.harness.machines.docker_engine import SOCKET, knock
 from tidemark.harness.machines.errors import EngineError
 from tidemark.harness.machines.folders import state_folder
 

@@ -20,7 +20,7 @@ from tidemark.cli.refused import refused
 from tidemark.cli.writing_to import writing_to
 
 if TYPE_CHECKING:
-    from tidemark.harness.report.model import Comparison, PartLine, RunLine
+    from tidemark.harness.report.comparison import Comparison, PartLine, RunLine
     from tidemark.pipeline.engines.engine import Engine
 
 MOST_LISTED = 2000
@@ -92,7 +92,7 @@ def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[E
     with refused():
         Manifest.read(folder)  # before all of Spark is loaded for nothing
         from tidemark.pipeline.compare.compare import compare
-        from tidemark.pipeline.engines.reading import reading_engine
+        from tidemark.pipeline.engines.spark_or_not import reading_engine
 
         engine = reading_engine(master, folder)
         return engine, compare(engine, folder, baseline)
@@ -155,7 +155,7 @@ def _lines(comparison: Comparison, folder: Path) -> tuple[list[RunLine], bool]:
     """The runs for a comparison's page: those that broke their promise or could not be judged, by variant and plan; and whether
     there are more.
     """
-    from tidemark.harness.report.model import RunLine
+    from tidemark.harness.report.comparison import RunLine
     from tidemark.pipeline.folder.run_list import Wanted, list_runs
 
     wanted = []

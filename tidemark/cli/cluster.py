@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.cluster_text import cluster_json, print_cluster, print_hints
-from tidemark.cli.engine import engine, telling
+from tidemark.cli.docker_client import engine, telling
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import FILE, json_option, variant_option

@@ -35,7 +35,7 @@ def compare_stored(
         raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
     from tidemark.pipeline.compare.across_campaigns import compare_campaigns, differences
     from tidemark.pipeline.compare.compare_table import print_comparison
-    from tidemark.pipeline.engines.reading import reading_session
+    from tidemark.pipeline.engines.spark_or_not import reading_session
 
     with refused():
         differ = differences(folders)  # before a JVM is started for nothing

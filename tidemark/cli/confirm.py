@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.console import Console
 
-from tidemark.cli.engine import tells
+from tidemark.cli.docker_client import tells
 from tidemark.cli.extras import need
 from tidemark.cli.system_option import OWN, system_called, variant_on
 from tidemark.cli.typed_options import Options, flag, option
@@ -83,7 +83,7 @@ def brokers_for(asked: ConfirmOptions, variant: str, partitions: int) -> Brokers
             raise click.UsageError("--times needs --confirm")
         return None
     need(containers=True, report=True)
-    from tidemark.cli.engine import engine, telling
+    from tidemark.cli.docker_client import engine, telling
 
     system = system_called(OWN if word == CONTAINERS else word)
     variant_on(system, variant)

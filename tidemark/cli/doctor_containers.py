@@ -18,7 +18,7 @@ def container_findings() -> list[Finding]:
 
 
 def _engine() -> list[Finding]:
-    from tidemark.harness.machines.engine import connect, diagnose
+    from tidemark.harness.machines.docker_engine import connect, diagnose
 
     state, found, fix = diagnose()
     engine = Finding("Docker engine", well=state == "running", found=found, advice=fix, optional=True)

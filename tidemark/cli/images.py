@@ -8,7 +8,7 @@ import time
 import click
 from rich.table import Table
 
-from tidemark.cli.engine import engine, telling
+from tidemark.cli.docker_client import engine, telling
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
 from tidemark.cli.output import output

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from tidemark.cli.engine import tells
+from tidemark.cli.docker_client import tells
 from tidemark.cli.exits import ANOMALY, VALID, exit_code
 from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions
 from tidemark.cli.options import POSITIVE, RealRange, VariantName, json_option

@@ -43,7 +43,7 @@ def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master
     """Answer QUESTION, a SELECT in Spark SQL, from the tables of CAMPAIGN."""
     need(campaign=True)
     from tidemark.pipeline.engines.query import ask
-    from tidemark.pipeline.engines.reading import reading_session
+    from tidemark.pipeline.engines.spark_or_not import reading_session
     from tidemark.pipeline.folder.found_campaign import campaign_in
 
     folder = at_hand(campaign)

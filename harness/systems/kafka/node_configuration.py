@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.machines.machine import INTERNAL_PORT
 from tidemark.harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
+from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion, protocol_for
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.harness.systems.kafka.properties import (
     BEHIND_PROXY_PORT,
@@ -16,7 +17,6 @@ from tidemark.harness.systems.kafka.properties import (
     server_properties,
     zookeeper_properties,
 )
-from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion, protocol_for
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:

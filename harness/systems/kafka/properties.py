@@ -16,7 +16,7 @@ from tidemark.nodes.core.messages import CONTROLLER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion
+    from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.core.settings import Settings
 

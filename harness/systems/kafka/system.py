@@ -20,15 +20,15 @@ from tidemark.harness.systems.kafka.disk import read_disk
 from tidemark.harness.systems.kafka.evidence import segments_of
 from tidemark.harness.systems.kafka.interpretation import interpret, not_verified
 from tidemark.harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
-from tidemark.harness.systems.kafka.node_configuration import node_configuration
-from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
-from tidemark.harness.systems.kafka.protocol_versions import (
+from tidemark.harness.systems.kafka.kafka_versions import (
     KafkaVersion,
     model_variant,
     parse_system,
     protocol_for,
     shown_preset,
 )
+from tidemark.harness.systems.kafka.node_configuration import node_configuration
+from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import Deployment, SystemRefusalError
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS

@@ -44,7 +44,7 @@ class Dialect:
         return LineReader()
 
 
-_VERIFIED = {
+VERIFIED_VERSIONS = {
     (2, 8): ("2.8.2", _ZOOKEEPER),
     (3, 7): ("3.7.2", _KRAFT),
     (3, 9): ("3.9.1", _KRAFT),
@@ -68,13 +68,13 @@ def dialect(version: str) -> Dialect:
     if found is None:
         raise ValueError(f"A Kafka version looks like 2.8.2, not like {version!r}.")
     series = (int(found[1]), int(found[2]))
-    nearest = series if series in _VERIFIED else _nearest(series)
-    verified, levels = _VERIFIED[nearest]
+    nearest = series if series in VERIFIED_VERSIONS else _nearest(series)
+    verified, levels = VERIFIED_VERSIONS[nearest]
     if nearest == series:
         return Dialect(version, dict(levels), understood=True, why="")
     why = (
         f"The log lines of Kafka {version} have not been verified (those of {verified} have, and its dialect is used): "
-        f"use {', '.join(name for name, _ in _VERIFIED.values())} for verdicts on replicas."
+        f"use {', '.join(name for name, _ in VERIFIED_VERSIONS.values())} for verdicts on replicas."
     )
     return Dialect(version, dict(levels), understood=False, why=why)
 
@@ -82,7 +82,7 @@ def dialect(version: str) -> Dialect:
 def _nearest(series: tuple[int, int]) -> tuple[int, int]:
     """Of the same major version if there is one, else the oldest or the newest of all."""
     major, minor = series
-    alike = [verified for verified in _VERIFIED if verified[0] == major]
+    alike = [verified for verified in VERIFIED_VERSIONS if verified[0] == major]
     if alike:
         return min(alike, key=lambda verified: abs(verified[1] - minor))
-    return min(_VERIFIED) if series < min(_VERIFIED) else max(_VERIFIED)
+    return min(VERIFIED_VERSIONS) if series < min(VERIFIED_VERSIONS) else max(VERIFIED_VERSIONS)

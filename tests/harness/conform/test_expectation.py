@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.harness.conform import expectation
 from tidemark.harness.scenario import find, run_scenario
-from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion, model_variant
+from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion, model_variant
 from tidemark.harness.systems.kafka.system import KafkaSystem
 
 NAME = "kip-279-scenario-1-n-20"

@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.checkers import check, read_history
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.live import healing
+from tidemark.harness.live import verify_healed
 from tidemark.harness.live.contained_run import run_plan
 from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.machines import firewall
@@ -139,7 +139,7 @@ def test_a_run_that_fails_leaves_its_evidence_and_a_clean_cluster(three, tmp_pat
     def fail(cluster, within_s=0.0):
         raise RunError("it does not heal")
 
-    monkeypatch.setattr(healing, "verify", fail)
+    monkeypatch.setattr(verify_healed, "verify", fail)
     faults = (Fault("isolate", S // 2, 9 * S, "b1"), Fault("pause", S // 2, 9 * S, "b2"))
     with pytest.raises(RunError, match="it does not heal"):
         run_plan(plan(*faults, end=S), parse_variant("kafka-2.7"), cluster=three, folder=tmp_path)

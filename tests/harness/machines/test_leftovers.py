@@ -202,7 +202,7 @@ def test_nothing_is_said_where_there_is_no_engine(monkeypatch):
     def refuse(timeout_s):
         raise EngineError("no engine")
 
-    monkeypatch.setattr("tidemark.harness.machines.engine.connect", refuse)
+    monkeypatch.setattr("tidemark.harness.machines.docker_engine.connect", refuse)
     console, output = said()
 
     offer_cleanup(console)

@@ -20,11 +20,7 @@ from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures
 from tidemark.harness.report.answer import answers, nearly_agreeing, oddities
-from tidemark.harness.report.environment import FILTER, digest_of
-from tidemark.harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
-from tidemark.harness.report.faults import fault_lines
-from tidemark.harness.report.lanes import Span, Term, lanes_of
-from tidemark.harness.report.model import (
+from tidemark.harness.report.comparison import (
     ANY,
     LOST,
     AnomalyCount,
@@ -40,6 +36,10 @@ from tidemark.harness.report.model import (
     VariantResult,
     Worse,
 )
+from tidemark.harness.report.environment import FILTER, digest_of
+from tidemark.harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
+from tidemark.harness.report.faults import fault_lines
+from tidemark.harness.report.lanes import Span, Term, lanes_of
 from tidemark.harness.report.pages import render, render_run
 from tidemark.harness.report.spacetime import draw_story
 from tidemark.harness.report.story import choose_anomaly, tell

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from tidemark.harness.report.model import Rate
+from tidemark.harness.report.comparison import Rate
 from tidemark.harness.report.words import bounds
 
 

@@ -19,7 +19,7 @@ from tidemark.harness.soak.kept_run import KeptRun, kept_run
 from tidemark.harness.soak.planned import planned_runs
 from tidemark.harness.soak.run_all import run_missing
 from tidemark.harness.soak.tally import listed, tally
-from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion
+from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion
 from tidemark.harness.systems.kafka.system import KafkaSystem
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nemesis import generate_plan, read_plan

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tidemark.checkers.history.history import History
+from tidemark.harness.report.comparison import Example
 from tidemark.harness.report.fault_words import as_planned, as_struck, in_general
-from tidemark.harness.report.model import Example
 from tidemark.harness.report.needed_faults_text import DecidingFaults
 from tidemark.harness.report.pages import render_run
 from tidemark.harness.report.story import choose_anomaly, tell

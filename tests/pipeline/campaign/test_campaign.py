@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from tidemark.checkers.marks import by_mark
-from tidemark.harness.report.model import LOST, Worse
+from tidemark.harness.report.comparison import LOST, Worse
 from tidemark.harness.report.words import compared
 from tidemark.pipeline.campaign import campaign
 from tidemark.pipeline.campaign.campaign import run_campaign

@@ -21,9 +21,9 @@ from tidemark.pipeline.chunks import chunk as chunks
 from tidemark.pipeline.compare.compare import UnreadableError, compare, found_in_tables
 from tidemark.pipeline.engines import process_pool as here
 from tidemark.pipeline.engines.java import JavaNotFoundError
-from tidemark.pipeline.engines.reading import small_engine
 from tidemark.pipeline.engines.small_engine import SmallEngine
 from tidemark.pipeline.engines.spark_engine import SparkEngine
+from tidemark.pipeline.engines.spark_or_not import small_engine
 from tidemark.pipeline.folder.finished_chunks import DamagedTableError
 from tidemark.pipeline.folder.tables import chunk_file
 from tidemark.pipeline.runs.campaign_spec import CampaignSpec
@@ -46,15 +46,13 @@ def quiet() -> Console:
 def test_what_is_few_needs_no_java_and_what_is_many_does(
     spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_java: None
 ) -> None:
-    monkeypatch.setattr("tidemark.pipeline.campaign.campaign.FEW_RUNS_HERE", 24)
-    monkeypatch.setattr("tidemark.pipeline.engines.reading.FEW_RUNS_HERE", 24)
+    monkeypatch.setattr("tidemark.pipeline.engines.spark_or_not.MOST_RUNS_WITHOUT_SPARK", 24)
 
     assert run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate).runs == 24
     assert small_engine(None, tmp_path) is not None
     assert small_engine("local[2]", tmp_path) is None
 
-    monkeypatch.setattr("tidemark.pipeline.engines.reading.FEW_RUNS_HERE", 23)
-    monkeypatch.setattr("tidemark.pipeline.campaign.campaign.FEW_RUNS_HERE", 23)
+    monkeypatch.setattr("tidemark.pipeline.engines.spark_or_not.MOST_RUNS_WITHOUT_SPARK", 23)
     assert small_engine(None, tmp_path) is None
     with pytest.raises(JavaNotFoundError):
         run_campaign(spec, tmp_path / "many", chunk_size=5, console=quiet(), simulate=simulate)

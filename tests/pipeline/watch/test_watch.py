@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tidemark.harness.report.model import ANY, Comparison
+from tidemark.harness.report.comparison import ANY, Comparison
 from tidemark.pipeline.chunks.chunk import Task, run_chunk
 from tidemark.pipeline.compare.compare import compare
 from tidemark.pipeline.engines.spark_engine import SparkEngine

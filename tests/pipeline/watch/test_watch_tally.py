@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tidemark.harness.report.model import ANY
+from tidemark.harness.report.comparison import ANY
 from tidemark.pipeline.folder.record import ChunkSummary
 from tidemark.pipeline.watch.watch_tally import Batch, NewViolation, Tally
 

@@ -32,7 +32,7 @@ def mine(desk, monkeypatch):
         raise JavaNotFoundError("no Java in this test")
 
     monkeypatch.setattr("tidemark.pipeline.engines.session.ensure_java_home", none)
-    monkeypatch.setattr("tidemark.pipeline.campaign.campaign.FEW_RUNS_HERE", 0)
+    monkeypatch.setattr("tidemark.pipeline.engines.spark_or_not.MOST_RUNS_WITHOUT_SPARK", 0)
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     cluster = ClusterSpec(acks="1").to_json()
     spec = CampaignSpec("mine", VARIANTS, 4, 7, cluster=cluster, keep="all", workload={"rate": 5.0})

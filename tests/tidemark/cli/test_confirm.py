@@ -62,7 +62,7 @@ def cli(hunted, tmp_path, monkeypatch):
         return run.becomes(scenario, variant)
 
     monkeypatch.setattr(confirm, "containers", containers)
-    monkeypatch.setattr("tidemark.cli.engine.engine", engine)
+    monkeypatch.setattr("tidemark.cli.docker_client.engine", engine)
     monkeypatch.setattr(TidemarkSystem, "install", lambda self, client, tell: "image")
     monkeypatch.setattr(LiveTargets, "target", target)
 
@@ -213,7 +213,7 @@ def test_without_an_engine_nobody_searches(cli, monkeypatch):
         raise ClickException("there is no Docker engine: start one")
         yield
 
-    monkeypatch.setattr("tidemark.cli.engine.engine", engine)
+    monkeypatch.setattr("tidemark.cli.docker_client.engine", engine)
     code, said, told = cli("--confirm", "containers", "--fresh")
 
     assert (code, said) == (254, "")

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from tidemark.cli.watch import _at_work as at_work
 from tidemark.cli.watch import _on_screen, watch_command
-from tidemark.harness.report.model import Rate
+from tidemark.harness.report.comparison import Rate
 from tidemark.pipeline.folder.manifest import locked, open_campaign
 from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 from tidemark.pipeline.watch import watch as watch_module

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion
 from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs, zookeeper_properties
-from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings

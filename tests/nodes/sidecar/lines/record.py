@@ -30,7 +30,7 @@ from tidemark.harness.scenario import find, parse_scenario
 from tidemark.harness.scenario.live.target import LiveTarget
 from tidemark.harness.scenario.live.target_factory import LiveTargets
 from tidemark.harness.scenario.target import PARTITION
-from tidemark.harness.systems.kafka.protocol_versions import parse_system
+from tidemark.harness.systems.kafka.kafka_versions import parse_system
 from tidemark.harness.systems.kafka.system import KafkaSystem
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.core.variant import parse_variant

@@ -1,6 +1,6 @@
 import pytest
 
-from tidemark.harness.systems.kafka.protocol_versions import (
+from tidemark.harness.systems.kafka.kafka_versions import (
     PROTOCOLS,
     KafkaVersion,
     model_variant,

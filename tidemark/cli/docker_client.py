@@ -24,7 +24,7 @@ def engine() -> Iterator[DockerClient]:
     Raises:
         click.ClickException: that sentence.
     """
-    from tidemark.harness.machines.engine import connect
+    from tidemark.harness.machines.docker_engine import connect
 
     with refused(ContainerWorldError), closing(connect()) as client:
         yield client

@@ -1,4 +1,7 @@
-"""What reads a campaign's tables: Spark, on the cluster's workers if they see the folder, else on this machine's cores; or none."""
+"""With Spark or without: runs are carried out, and tables read, without it as long as they are few and nobody asks for it.
+
+Spark reads tables on the cluster's workers if they see the folder, else on this machine's cores.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tidemark.pipeline.engines.process_pool import FEW_RUNS_HERE
 from tidemark.pipeline.engines.small_engine import SmallEngine
 from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.folder.manifest import Manifest
@@ -19,7 +21,20 @@ if TYPE_CHECKING:
 
     from tidemark.pipeline.engines.engine import Engine
 
+MOST_RUNS_WITHOUT_SPARK: Final = 1000
+"""So many runs take two cores less time than Spark takes to start, and to compare them."""
 QUESTIONS_A_CORE = 2
+
+
+def does_without_spark(master: str | None, runs: int) -> bool:
+    """Whether nobody asked for Spark, and it would take longer to start than so many runs take.
+
+    Args:
+        master: Spark's master URL, if somebody asked for one.
+        runs: those that are to be carried out, or read. So the last few of a large campaign are carried out without Spark, and
+            compared with it.
+    """
+    return master is None and runs <= MOST_RUNS_WITHOUT_SPARK
 
 
 def reading_session(master: str | None, *folders: Path, java_options: str = "") -> SparkSession:
@@ -55,8 +70,9 @@ def reading_engine(master: str | None, folder: Path) -> Engine:
 def small_engine(master: str | None, folder: Path) -> SmallEngine | None:
     """What answers without Spark, if nobody asked for Spark and the campaign has few runs."""
     manifest = Manifest.read(folder) if master is None else None
-    small = manifest is not None and manifest.spec.plans * len(manifest.spec.variants) <= FEW_RUNS_HERE
-    return SmallEngine() if small else None
+    if manifest is None or not does_without_spark(master, manifest.spec.plans * len(manifest.spec.variants)):
+        return None
+    return SmallEngine()
 
 
 def _seen_by_all(context: SparkContext, folders: Iterable[Path]) -> bool:

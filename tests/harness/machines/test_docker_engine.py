@@ -13,8 +13,8 @@ from host_network import HostNetwork
 from missing import needs
 from started_engine import can_start, start_engine
 
-from tidemark.harness.machines import engine as engines
-from tidemark.harness.machines.engine import connect, diagnose
+from tidemark.harness.machines import docker_engine
+from tidemark.harness.machines.docker_engine import connect, diagnose
 from tidemark.harness.machines.errors import EngineError
 
 
@@ -22,8 +22,8 @@ from tidemark.harness.machines.errors import EngineError
 def no_engine(monkeypatch, tmp_path):
     """As if none ran, and nobody had asked for one elsewhere."""
     monkeypatch.delenv("DOCKER_HOST", raising=False)
-    monkeypatch.setattr(engines, "SOCKET", tmp_path / "docker.sock")
-    monkeypatch.setattr(engines, "_address_of_context", lambda: f"unix://{tmp_path}/docker.sock")
+    monkeypatch.setattr(docker_engine, "SOCKET", tmp_path / "docker.sock")
+    monkeypatch.setattr(docker_engine, "_address_of_context", lambda: f"unix://{tmp_path}/docker.sock")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_without_an_engine_the_command_that_helps_is_named(
 ):
     programs(*there)
     monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 1000)
-    monkeypatch.setattr(engines.Path, "is_dir", lambda self: systemd)
+    monkeypatch.setattr(docker_engine.Path, "is_dir", lambda self: systemd)
 
     assert diagnose() == expected
 
@@ -70,7 +70,7 @@ def test_an_engine_that_may_not_be_used_is_no_missing_engine(monkeypatch):
     def refuse(timeout_s):
         raise docker_sdk.errors.DockerException("Error: PermissionError(13, 'Permission denied')")
 
-    monkeypatch.setattr(engines, "_client", refuse)
+    monkeypatch.setattr(docker_engine, "_client", refuse)
 
     assert diagnose() == (
         "forbidden",

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.live import healing
+from tidemark.harness.live import verify_healed
 from tidemark.harness.live.contained_node import ContainedNode
 from tidemark.harness.live.link_faults import LinkFaults
 from tidemark.harness.machines.errors import NodeError
@@ -118,26 +118,26 @@ def break_machine(node):
     ],
 )
 def test_what_is_left_is_named(cluster, broken, words):
-    assert healing.remaining(cluster) == []
+    assert verify_healed.remaining(cluster) == []
 
     broken(cluster.nodes[1])
 
-    assert healing.remaining(cluster) == words
+    assert verify_healed.remaining(cluster) == words
 
 
 def test_a_process_that_gave_up_is_no_fault_of_ours(cluster):
     cluster.nodes[1].answers = False
 
-    assert healing.remaining(cluster) == ["the process of b1 does not answer"]
+    assert verify_healed.remaining(cluster) == ["the process of b1 does not answer"]
 
     cluster.given_up.add(1)
 
-    assert healing.remaining(cluster) == []
+    assert verify_healed.remaining(cluster) == []
 
 
 def test_healing_may_take_a_moment(cluster):
     break_chain(cluster.nodes[1])
-    healing.verify(cluster, within_s=5)
+    verify_healed.verify(cluster, within_s=5)
 
     assert cluster.looks == 3
 
@@ -145,4 +145,4 @@ def test_healing_may_take_a_moment(cluster):
 def test_what_does_not_heal_is_an_error(cluster):
     break_disk(cluster.nodes[1])
     with pytest.raises(RunError, match=r"^0\.01 s after healing there remained: the full disk of b1$"):
-        healing.verify(cluster, within_s=0.01)
+        verify_healed.verify(cluster, within_s=0.01)
