@@ -11,7 +11,7 @@ from tidemark.harness.runs.own_code import OwnCodeError
 from tidemark.harness.runs.own_rules import GROUP, forget, known, learn, rules_of, used_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -20,11 +20,11 @@ def rule_option(command: F) -> F:
     """--rule, which is read before the variants that name a rule are."""
 
     @wraps(command)
-    def with_rules(**options: Any) -> Any:  # noqa: ANN401 - click hands them over by name
+    def with_rules(*values: Any, **named: Any) -> Any:  # noqa: ANN401 - whatever click hands to the command
         if known():
-            _refuse_idle(options)
+            _refuse_idle(click.get_current_context().params)
         try:
-            return command(**options)
+            return command(*values, **named)
         except OwnCodeError as error:
             raise click.ClickException(str(error)) from error
 
@@ -50,11 +50,11 @@ def _learn(context: click.Context, option: click.Parameter, asked: tuple[str, ..
         raise click.UsageError(str(error), context) from None
 
 
-def _refuse_idle(options: dict[str, Any]) -> None:
+def _refuse_idle(asked: Mapping[str, Any]) -> None:
     """A rule that no variant names would do nothing, in silence."""
-    if options.get("corpus") and click.get_current_context().command.name == "run":  # kept plans name their variants
+    if asked.get("corpus") and click.get_current_context().command.name == "run":  # kept plans name their variants
         return
-    typed = [options.get(name) or () for name in ("variants", "variant", "names")]
+    typed = [asked.get(name) or () for name in ("variants", "variant", "names")]
     used = used_by([one for names in typed for one in ([names] if isinstance(names, str) else names)], known())
     for rule in known():
         if rule not in used:
