@@ -1,6 +1,6 @@
 """What was promised to a committed record, and whether the promise still held when the record was destroyed.
 
-Three promises. `durable` is stricter than `kip-966`: lost logs are unclean shutdowns. Neither can be compared with `documented`: if
+Where there is an ISR there are three promises. `durable` is stricter than `kip-966`: lost logs are unclean shutdowns. Neither can be compared with `documented`: if
 all crash at once it is void and `durable` is not, and if power fails at one broker after the other it is the reverse.
 
 `documented`
@@ -38,7 +38,7 @@ A run has a promise of its *own*. Unless somebody chose it (``--contract``), it 
 A deposed leader that has not heard of it commits on what it knew when it led. So for `documented` what befell the ISR counts since
 it was deposed.
 
-For the last two, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
+For `kip-966` and `durable`, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
 fetches that were under way, and cannot know that their sender has died since. A replica that a reassignment has taken
 away does not count, whatever befell it: others have its part.
 

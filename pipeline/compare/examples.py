@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.harness.report.comparison import Example
+from tidemark.nodes.core.variant import VariantError
 from tidemark.pipeline.campaign.campaign import simulator
 from tidemark.pipeline.folder.evidence import stored_runs
 from tidemark.pipeline.folder.found_campaign import campaign_in
@@ -65,7 +66,12 @@ def choose_examples(engine: Engine, folder: Path, simulate: Simulate | None = No
     for row in sorted(rows, key=lambda row: (order[row["variant"]], row["rank"], row["name"])):
         variant, number = row["variant"], row["plan"]
         if (variant, number) not in runs:
-            runs[variant, number] = simulate(manifest.spec, variant, number)
+            try:
+                runs[variant, number] = simulate(manifest.spec, variant, number)
+            except VariantError as error:
+                raise RunChangedError(
+                    f"Plan {number} under {variant} cannot be run again by this version: {error}"
+                ) from None
         plan, result = runs[variant, number]
         if result.digest != row["digest"]:
             raise RunChangedError(f"Plan {number} under {variant} no longer gives the run that the campaign stored.")

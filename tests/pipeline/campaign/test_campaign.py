@@ -17,6 +17,7 @@ from rich.console import Console
 from tidemark.checkers.marks import by_mark
 from tidemark.harness.report.comparison import LOST, Worse
 from tidemark.harness.report.words import compared
+from tidemark.nodes.families import parse_variant
 from tidemark.pipeline.campaign import campaign
 from tidemark.pipeline.campaign.campaign import run_campaign
 from tidemark.pipeline.compare.across_campaigns import compare_campaigns, differences
@@ -375,6 +376,20 @@ def test_an_example_that_runs_differently_now_is_not_shown(
 
     with pytest.raises(RunChangedError, match=r"Plan 0 under kafka-0\.10"):
         choose_examples(asked, tmp_path, other)
+
+
+def test_an_example_of_a_variant_that_this_version_does_not_know_is_a_sentence(
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
+
+    def forgotten(spec: CampaignSpec, variant: str, index: int) -> Any:
+        return parse_variant("of-another-branch")
+
+    with pytest.raises(
+        RunChangedError, match=r"cannot be run again by this version: unknown variant 'of-another-branch'"
+    ):
+        choose_examples(asked, tmp_path, forgotten)
 
 
 def test_a_folder_without_a_finished_chunk_has_nothing_to_compare(
