@@ -77,15 +77,14 @@ def lost_by_key(
     told = versions.sightings[concerned[versions.value[versions.sightings]]]
     offsets[versions.value[told]] = versions.offset[told]
     found: dict[str, list[LostValue]] = {}
-    for number, offset, read in [
-        *((value, offset, None) for _, value, offset in passed),
-        *((one.value, int(offsets[one.value]), one.read) for one in missing),
+    for number, offset, read, until in [
+        *((value, offset, None, NEVER) for _, value, offset in passed),
+        *((one.value, int(offsets[one.value]), one.read, one.gone_us) for one in missing),
     ]:
         row = int(versions.a_row_of[number])
         key, value = columns.keys[versions.key[row]], versions.value_of(row)
         ack = acks[number][1] if number in acks else None
         one = LostValue(number, value, offset if offset > UNKNOWN else None, read, ack)
-        until = read.ended if read is not None else NEVER
         gone = clients.may_be_deleted(key, one.offset, ack, until) if deleted is None else value in deleted(key)
         if not gone:
             found.setdefault(key, []).append(one)

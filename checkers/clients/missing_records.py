@@ -12,10 +12,11 @@ from tidemark.checkers.history.columns.columns import OK, UNKNOWN, Ints
 
 
 class Missing(NamedTuple):
-    """A value by its id, and the final read that should have returned it."""
+    """A value by its id, the final read that should have returned it, and when the first that should have, and did not, ended."""
 
     value: int
     read: FinalRead
+    gone_us: int
 
 
 def missing_records(clients: Clients, reads: FinalReads) -> list[Missing]:
@@ -44,7 +45,11 @@ def missing_records(clients: Clients, reads: FinalReads) -> list[Missing]:
         )
         lacks = (at >= 0) & (since[of_key] < began) & (seen[of_key] <= ended)
         lacks &= (seen[of_key] < 0) | (offset[of_key] >= first)
-        found += [Missing(int(of_key[one]), own[at[one]]) for one in np.flatnonzero(lacks).tolist()]
+        for one in np.flatnonzero(lacks).tolist():
+            value, read = int(of_key[one]), own[at[one]]
+            later = own[int(reads.shown[value]) + 1 :]
+            gone = next(it.ended for it in later if it.began > since[value] and it.since in (UNKNOWN, read.since))
+            found.append(Missing(value, read, gone))
     return found
 
 

@@ -1,7 +1,8 @@
 """What was promised to a committed record, and whether the promise still held when the record was destroyed.
 
-Where there is an ISR there are three promises. `durable` is stricter than `kip-966`: lost logs are unclean shutdowns. Neither can be compared with `documented`: if
-all crash at once it is void and `durable` is not, and if power fails at one broker after the other it is the reverse.
+Where there is an ISR there are three promises. `durable` is stricter than `kip-966`: lost logs are unclean shutdowns. Neither can
+be compared with `documented`: if all crash at once it is void and `durable` is not, and if power fails at one broker after the
+other it is the reverse.
 
 `documented`
     holds while, at every moment since the record was committed, at least one member of the controller's ISR was

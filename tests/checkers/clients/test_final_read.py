@@ -305,3 +305,10 @@ def test_what_a_final_read_lacks_before_a_deletion_is_asked_for_was_not_deleted_
 
     assert judged(final(60), *asked).stats["acked_lost_violation"] == 50
     assert judged(*asked, final(90)).stats["acked_lost_violation"] == 0
+
+
+def test_a_deletion_after_a_final_read_that_lacked_it_excuses_nothing_in_the_next_one():
+    asked = [Op(70, "a", "invoke", "delete", (("delete", K, 50),)), deleted(80, "a", K, 50)]
+
+    assert judged(final(60), *asked, final(90, process="g")).stats["acked_lost_violation"] == 50
+    assert judged(final(60, *((one - 1, one) for one in range(1, 51))), *asked, final(90, process="g")).valid == "valid"

@@ -209,7 +209,7 @@ MORE = [
     ("explore --walks 0", "not in the range"),
     ("explore --depth 0", "not in the range"),
     ("explore --jobs 0", "not in the range"),
-    ("explore --jobs 2", "--jobs"),
+    ("explore --master local[2]", "--master is for --truth-table"),
     ("zoo nothing", "there is no bug"),
     ("zoo KAFKA-0", "there is no bug"),
     ("zoo a b", "unexpected extra argument"),

@@ -165,7 +165,7 @@ def test_json_says_the_same(cli):
         (("run", "--jobs", "2"), "--jobs is for --corpus"),
         (("run", "--keep", "--world", "docker"), "--keep is for the simulator"),
         (("hunt", "--jobs", "2", "--master", "local[2]"), "--jobs is for this machine's processes"),
-        (("explore", "--jobs", "2"), "--jobs and --master are for --truth-table"),
+        (("explore", "--master", "local[2]"), "--master is for --truth-table"),
     ],
 )
 def test_what_does_not_go_together_is_a_sentence(cli, arguments, words):
