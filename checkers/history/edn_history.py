@@ -3,8 +3,8 @@
 Clients are the processes that are integers; what ``:nemesis`` did becomes strikes and healings. Micro-operations are
 ``[:send key value]``, completed ``[:send key [offset value]]``, and ``[:poll]``, completed ``[:poll {key [[offset value] …]}]``.
 Times are nanoseconds there, and microseconds here. Keys are strings, integers, keywords, symbols and vectors of such; values
-everything that is no collection. What is no string (a value: and no integer) stands here for its EDN.
-What the checkers do not know is kept only where `forms` are asked for.
+everything that is no collection, and no ``##NaN`` nor infinite. What is no string (a value: and no integer) stands here for its
+EDN. What the checkers do not know is kept only where `forms` are asked for.
 
 Source: ``jepsen.tests.kafka``.
 """
@@ -20,7 +20,7 @@ from tidemark.checkers.history.edn.forms import EdnMap, EdnSet, Form, Keyword, S
 from tidemark.checkers.history.edn.operations import EdnOp, operations
 from tidemark.checkers.history.edn.reader import EdnError
 from tidemark.checkers.history.edn.writer import written
-from tidemark.checkers.history.edn_ops import plain_form
+from tidemark.checkers.history.edn_ops import finite, plain_form
 from tidemark.checkers.history.entry_order import Sends, other_sends, sends_of
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
@@ -53,12 +53,12 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
     for op in operations(file):
         if forms:
             history.forms.append(op.fields)
-        if not isinstance(op.process, int):
-            if op.process is _NEMESIS:
-                time = latest if op.time is None else op.time
-                nemesis.append(NemesisHalf(time // 1000, str(plain_form(op.f)), plain_form(op.value)))
-            continue
         try:
+            if not isinstance(op.process, int):
+                if op.process is _NEMESIS:
+                    time = latest if op.time is None else op.time
+                    nemesis.append(NemesisHalf(time // 1000, str(plain_form(op.f)), plain_form(op.value)))
+                continue
             latest = max(latest, latest if op.time is None else op.time)
             half = _op(op, latest // 1000, names)
             builder.add(half, _rebalanced(op, names), latest % 1000)
@@ -106,6 +106,8 @@ class _Names(dict[Form, Word]):
             return int(form)
         if isinstance(form, tuple | EdnMap | EdnSet):
             raise ShapeError(f"a record's value must be no collection, and is {_shown(form)}")
+        if isinstance(form, float):
+            finite(form)
         return self[form] if kind is Keyword else Word(written(form))
 
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from math import isfinite
 from typing import BinaryIO
 
 from tidemark.checkers.history.edn.forms import EdnMap, EdnSet, Form, Keyword, Symbol, Tagged
 from tidemark.checkers.history.edn.operations import EdnOp, operations
+from tidemark.checkers.history.edn.reader import EdnError
+from tidemark.checkers.history.edn.writer import written
 from tidemark.checkers.history.history import Op
+from tidemark.checkers.history.line_shapes import ShapeError
 from tidemark.checkers.verdict.verdict import Json
 
 _EXCEPTION, _ERROR, _VIA, _TYPE, _FINAL, _KEY = (
@@ -35,8 +39,14 @@ def edn_ops(found: Iterable[EdnOp]) -> list[Op]:
     they differ.
     """
     plain = _Plain()
-    ops = [
-        Op(
+    ops = [_op(one, plain) for one in found]
+    both = plain.names.keys() & plain.strings
+    return [op._replace(value=_quoted(op.value, both)) for op in ops] if both else ops
+
+
+def _op(one: EdnOp, plain: _Plain) -> Op:
+    try:
+        return Op(
             0 if one.time is None else one.time // 1000,
             str(one.process),
             one.type,
@@ -46,10 +56,8 @@ def edn_ops(found: Iterable[EdnOp]) -> list[Op]:
             None,
             one.fields.get(_FINAL) is True,
         )
-        for one in found
-    ]
-    both = plain.names.keys() & plain.strings
-    return [op._replace(value=_quoted(op.value, both)) for op in ops] if both else ops
+    except ShapeError as error:
+        raise EdnError(one.line, None, str(error)) from None
 
 
 def _value(one: EdnOp, plain: _Plain) -> Json:
@@ -59,8 +67,23 @@ def _value(one: EdnOp, plain: _Plain) -> Json:
 
 
 def plain_form(form: Form) -> Json:
-    """A form as JSON has it: a keyword is its name, a set a list."""
+    """A form as JSON has it: a keyword is its name, a set a list.
+
+    Raises:
+        ShapeError: it has ``##NaN`` or an infinite number, as JSON has none.
+    """
     return _Plain().form(form)
+
+
+def finite(form: float) -> float:
+    """The number itself.
+
+    Raises:
+        ShapeError: it is not a number, or infinite.
+    """
+    if not isfinite(form):
+        raise ShapeError(f"{written(form)} is no number")
+    return form
 
 
 class _Name(str):
@@ -89,7 +112,9 @@ class _Plain:
         if isinstance(form, str):
             self.strings.add(form)
             return form
-        return form if form is None or isinstance(form, bool | int | float) else str(form)
+        if isinstance(form, float):
+            return finite(form)
+        return form if form is None or isinstance(form, bool | int) else str(form)
 
     def _key(self, form: Form) -> str:
         key = self.form(form)

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 from tidemark.checkers.history.edn.reader import EdnError, read_all
 from tidemark.checkers.history.edn_ops import plain_form
 from tidemark.checkers.history.history import Op
+from tidemark.checkers.history.line_shapes import ShapeError
 
 _BEGIN = re.compile(rb"\s*INFO\s+jepsen\.util\s+-\s")
 _LINE = re.compile(r"INFO\s+jepsen\.util\s+-\s+(\d+)\s+:(invoke|ok|fail|info)\s+:([\w-]+)\s+(\S.*?)\s*")
@@ -44,7 +45,11 @@ def read_jepsen_log(file: BinaryIO) -> list[Op]:
                 (form,) = read_all(value)
                 ops.append(_op(process, type_, f, plain_form(form)))
         except ValueError as error:
-            why = error.sentence if isinstance(error, EdnError) else "no line of a Jepsen log"
+            why = "no line of a Jepsen log"
+            if isinstance(error, EdnError):
+                why = error.sentence
+            elif isinstance(error, ShapeError):
+                why = str(error)
             raise EdnError(number, None, why) from None
     return ops
 

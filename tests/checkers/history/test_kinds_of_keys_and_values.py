@@ -107,6 +107,36 @@ def test_a_value_that_is_a_collection_is_refused(value):
         edn(f'{{:type :ok, :process 0, :f :poll, :value [[:poll {{"x" [[0 {value}]]}}]]}}')
 
 
+NO_NUMBERS = pytest.mark.parametrize("value", ["##NaN", "##Inf", "##-Inf"])
+
+
+@NO_NUMBERS
+def test_a_value_that_json_refuses_as_no_number_is_refused_in_edn(value):
+    sent = "{:process 0, :type :invoke, :f :send, :value [[:send 1 2]]}"
+
+    with pytest.raises(HistoryFormatError, match=f"^line 2: {value} is no number$"):
+        edn(sent, f"{{:process 0, :type :ok, :f :send, :value [[:send 1 [0 {value}]]]}}")
+    with pytest.raises(HistoryFormatError, match=f"^line 2: {value} is no number$"):
+        edn(sent, f"{{:process :nemesis, :type :info, :f :skew, :value {{1 {value}}}}}")
+
+
+@NO_NUMBERS
+@pytest.mark.parametrize("within", ["{}", "[:a {}]", "{{:a {}}}"])
+def test_and_for_a_model(value, within):
+    lines = (
+        f"{{:process 0, :type :invoke, :f :read}}\n{{:process 0, :type :ok, :f :read, :value {within.format(value)}}}"
+    )
+
+    with pytest.raises(HistoryFormatError, match=f"^line 2: {value} is no number$"):
+        read_stream(BytesIO(lines.encode()), rows=True)
+
+
+@NO_NUMBERS
+def test_and_in_a_log_of_jepsen(value):
+    with pytest.raises(HistoryFormatError, match=f"^line 1: {value} is no number$"):
+        read_stream(BytesIO(f"INFO  jepsen.util - 0\t:ok\t:read\t{value}\n".encode()))
+
+
 def _object(model, *values):
     halves = zip(values, ("invoke", "ok") * len(values), strict=False)
     lines = [f"{{:process 0, :type :{type_}, :f {value[0]}, :value {value[1]}}}" for value, type_ in halves]
