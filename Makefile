@@ -7,17 +7,17 @@ VARIANTS := kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7
 LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check measure test lint format pictures bench env tools lock clean
+.PHONY: help demo check measure test test-systems lint format pictures bench env tools lock clean
 
 # Compiled code is kept, whoever asks for what: tests start hundreds of Pythons, and most of their start would be compiling.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Two cores have work for more processes than two: many tests wait for a node, a broker, an engine.
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
-QUICK := not docker and not kafka and not spark and not slow
+QUICK := not docker and not kafka and not spark and not slow and not systems
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: env ## compare five truncation rules over the same 2,000 fault plans; report in results/demo (ARGS=--fresh starts over)
 	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 2000 --seed 1 --out results/demo --report $(ARGS)
@@ -39,8 +39,11 @@ measure: env ## write down in tests/slow.txt which tests make check leaves out b
 	: > tests/slow.txt
 	for time in 1 2; do $(BIN)/python -m pytest --measure -m "$(QUICK)" -q tests || exit; done
 
-test: lint tools ## lint, then all tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
-	$(PYTEST) -n 4 $(ARGS)
+test: lint tools ## lint, then the tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
+	$(PYTEST) -n 4 -m "not systems" $(ARGS)
+
+test-systems: tools ## what make test leaves out because it takes minutes: more scripts on real processes and brokers
+	$(PYTEST) -n 2 -m systems $(ARGS)
 
 lint: env ## ruff, mypy, import rules
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from tidemark.harness.scenario import find, run_scenario
 from tidemark.harness.scenario.live.target_factory import LiveTargets
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
+SYSTEMS = pytest.mark.systems
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +24,14 @@ def targets(engine, image):
 @pytest.mark.parametrize(
     ("name", "variant", "verdict"),
     [
-        ("kip-101-data-loss", "kafka-0.10", "invalid"),
-        ("kip-101-data-loss", "kafka-0.11", "valid"),
+        pytest.param("kip-101-data-loss", "kafka-0.10", "invalid", marks=SYSTEMS),
+        pytest.param("kip-101-data-loss", "kafka-0.11", "valid", marks=SYSTEMS),
         ("kip-101-divergence", "kafka-0.10", "invalid"),
         ("kip-101-divergence", "kafka-0.11", "valid"),
-        ("kip-279-scenario-1-n-20", "kafka-0.11", "invalid"),
-        ("kip-279-scenario-1-n-20", "kafka-2.0", "valid"),
+        pytest.param("kip-279-scenario-1-n-20", "kafka-0.11", "invalid", marks=SYSTEMS),
+        pytest.param("kip-279-scenario-1-n-20", "kafka-2.0", "valid", marks=SYSTEMS),
         ("kip-279-scenario-1-n-20", "kafka-2.0+truncation@1=kip101", "invalid"),
-        ("kip-279-two-rounds", "kafka-2.1+truncation=lineage", "valid"),
+        pytest.param("kip-279-two-rounds", "kafka-2.1+truncation=lineage", "valid", marks=SYSTEMS),
     ],
 )
 def test_it_comes_out_as_its_script_says(targets, name, variant, verdict):

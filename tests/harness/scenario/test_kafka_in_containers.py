@@ -61,6 +61,7 @@ def test_today_s_protocol_keeps_it(play_on_kafka):
     assert outcome.mismatches == []
 
 
+@pytest.mark.systems
 def test_by_kip_101_s_rule_logs_diverge_for_ever(play_on_kafka):
     outcome = play_on_kafka("kip-279-scenario-1-n-20", f"kafka:{VERSION}@1.1", "kafka-0.11")
 
@@ -68,6 +69,7 @@ def test_by_kip_101_s_rule_logs_diverge_for_ever(play_on_kafka):
     assert outcome.mismatches == []
 
 
+@pytest.mark.systems
 def test_by_kip_279_s_they_do_not(play_on_kafka):
     outcome = play_on_kafka("kip-279-scenario-1-n-20", f"kafka:{VERSION}", "kafka-2.0")
 

@@ -111,7 +111,7 @@ def test_a_controller_that_cannot_fail_alone_cannot_be_played(play):
     ("name", "variant"),
     [
         ("added-replica-fails", "kafka-4.0"),
-        ("added-replica-fails", "kafka-2.1"),
+        pytest.param("added-replica-fails", "kafka-2.1", marks=pytest.mark.systems),
         ("kafka-15665-leader-moved", "kafka-3.7"),
     ],
 )
@@ -297,7 +297,9 @@ def test_a_client_deletes_a_broker_retains_and_a_consumer_begins_where_the_log_d
     assert outcome.verdict.anomalies == ()
 
 
-@pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-2.1", "kafka-2.1+KAFKA-6975"])
+@pytest.mark.parametrize(
+    "variant", ["kafka-0.10", "kafka-2.1", pytest.param("kafka-2.1+KAFKA-6975", marks=pytest.mark.systems)]
+)
 def test_who_comes_back_below_the_log_start_begins_anew(play_understood, variant):
     assert play_understood(find("kafka-6975-deletion-inside-a-batch"), variant).mismatches == []
 

@@ -29,7 +29,7 @@ def replay(entries, partition="t-0"):
     [
         ("kafka-0.10", None),
         pytest.param("kafka-0.11", ["t-0", 0, None, -1, 3], marks=pytest.mark.slow),
-        pytest.param("kafka-2.1", ["t-0", 0, None, 0, 3], marks=pytest.mark.slow),
+        pytest.param("kafka-2.1", ["t-0", 0, None, 0, 3], marks=[pytest.mark.slow, pytest.mark.systems]),
         ("kafka-3.7", ["t-0", 0, 4, 0, 3]),
         ("kafka-2.0+truncation@1=lineage+truncation@3=fetch", ["t-0", 0, None, 0, 3]),
     ],

@@ -9,7 +9,8 @@ QUICK = ("kafka-0.10", "kafka-4.0")
 
 
 @pytest.mark.parametrize(
-    "variant", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in PRESETS]
+    "variant",
+    [pytest.param(name, marks=() if name in QUICK else [pytest.mark.slow, pytest.mark.systems]) for name in PRESETS],
 )
 def test_replicates_and_recovers(local_cluster, eventually_true, variant):
     with local_cluster(variant) as cluster:
