@@ -274,7 +274,7 @@ _NODES: _Shape = (_are_ints, "a list of integers")
 
 _TRACE: Mapping[str, _Shape] = {
     **dict.fromkeys(("how", "reason", "words", "what", "role", "waiting_for"), _STRING),
-    **dict.fromkeys(("is_leader", "clean", "ok"), _BOOL),
+    **dict.fromkeys(("is_leader", "clean", "ok", "answered"), _BOOL),
     **dict.fromkeys(("isr", "maximal", "elr", "replicas", "adding", "removing"), _NODES),
     **dict.fromkeys(("base_offset", "to", "start", "leo"), _OFFSET),
     "values": (_are_values, "a list of integers or strings"),
