@@ -42,7 +42,7 @@ measure: env ## write down in tests/slow.txt which tests make check leaves out b
 test: lint tools ## lint, then the tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
 	$(PYTEST) -n 4 -m "not systems" $(ARGS)
 
-test-systems: tools ## what make test leaves out because it takes minutes: more scripts on real processes and brokers
+test-systems: tools ## what make test leaves out because it takes minutes: more of it on real processes, brokers and clusters
 	$(PYTEST) -n 2 -m systems $(ARGS)
 
 lint: env ## ruff, mypy, import rules

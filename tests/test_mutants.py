@@ -108,6 +108,7 @@ def test_a_hunt_finds_a_defect_made_by_hand(tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.systems
 def test_a_mutant_is_tried_in_a_process_of_its_own(tmp_path):
     """A follower takes a high watermark of its leader's only where it has no such records."""
     _prepare(tmp_path)

@@ -122,6 +122,7 @@ def test_a_worker_killed_half_way_and_doubled_tasks_change_no_row(
     assert tables(tmp_path / "out") == expected
 
 
+@pytest.mark.systems
 def test_a_killed_drivers_campaign_goes_on_where_it_was(
     cluster: SparkCluster, drive: Callable[[Path], Any], expected: dict[str, Any], tmp_path: Path
 ) -> None:

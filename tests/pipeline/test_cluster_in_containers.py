@@ -112,6 +112,7 @@ def tables(folder: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.systems
 def test_workers_that_share_no_folder_give_the_tables_of_one_process(cluster: tuple[str, str], tmp_path: Path) -> None:
     master, here = cluster
     there, alone = tmp_path / "campaign", tmp_path / "alone"

@@ -149,6 +149,7 @@ def ready_image(engine, *steps):
     return engine.images.build(fileobj=context, custom_context=True, tag="tidemark/test-ready:1", rm=True)[0]
 
 
+@pytest.mark.systems
 def test_a_ready_images_jars_are_taken_and_its_logger_is_not(engine, zookeeper_kafka, own_names):
     swap = "mv slf4j-simple-*.jar slf4j-reload4j-1.7.36.jar && cp jopt-simple-*.jar mark.jar"
     ready_image(engine, f"RUN cd /srv/kafka && {swap}")
