@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from tidemark.checkers.history.history import NemesisOp, Op
-from tidemark.checkers.history.trace_events import TRACE_FIELDS, TraceEvent
+from tidemark.checkers.history.trace_events import TRACE_FIELDS, Event, TraceEvent
 
 Json = Any
 """What `json.loads` gives, or the same with tuples for arrays."""
@@ -272,10 +272,14 @@ _STRING: _Shape = (_is_string, "a string")
 _BOOL: _Shape = (_is_bool, "true or false")
 _NODES: _Shape = (_are_ints, "a list of integers")
 
+_OF_TYPES: Mapping[str, _Shape] = {"str": _STRING, "bool": _BOOL, "Nodes": _NODES}
 _TRACE: Mapping[str, _Shape] = {
-    **dict.fromkeys(("how", "reason", "words", "what", "role", "waiting_for"), _STRING),
-    **dict.fromkeys(("is_leader", "clean", "ok", "answered"), _BOOL),
-    **dict.fromkeys(("isr", "maximal", "elr", "replicas", "adding", "removing"), _NODES),
+    **{
+        name: _OF_TYPES[type_]
+        for event in Event.__subclasses__()
+        for name, type_ in event.__annotations__.items()
+        if type_ in _OF_TYPES
+    },
     **dict.fromkeys(("base_offset", "to", "start", "leo"), _OFFSET),
     "values": (_are_values, "a list of integers or strings"),
     "cache": (_are_pairs, "a list of [epoch, offset]"),
