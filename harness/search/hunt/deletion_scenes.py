@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tidemark.harness.search.hunt.cast import cast, on
+from tidemark.harness.search.hunt.cast import cast, leads_before, on
 from tidemark.harness.search.hunt.kinds import Kinds
 from tidemark.nemesis import Fault, Trigger
 from tidemark.nemesis.kind import log_uniform
@@ -32,7 +32,7 @@ def deleted_while_one_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, a
             fails += log_uniform(rng, 1 * MS, 100 * MS)
     deletion = on(rng, kinds.among(rng, "delete-records"), deleted, cluster, elected)
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, away, 0),
+        leads_before(rng, at, cluster, away),
         on(rng, kinds.among(rng, "isolate", "isolate", "from-peers", "crash", "pause"), at, cluster, away, back - at),
         on(rng, "forced-election", at + log_uniform(rng, 5 * MS, 400 * MS), cluster, elected, 0),
         replace(deletion, amount=rng.choice((1000, 950, rng.randrange(1, 1000)))),
@@ -56,7 +56,7 @@ def back_as_all_is_deleted(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: 
     else:
         elected = replace(elected, at_us=back + log_uniform(rng, 1 * MS, 60 * MS))
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         on(rng, kind, at, cluster, away, lasts),
         deletion,
         elected,
@@ -73,7 +73,7 @@ def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpe
     lasts = log_uniform(rng, 50 * MS, 400 * MS)
     deletion = on(rng, kinds.among(rng, "delete-records", "delete-records", "retention"), at, cluster, one)
     faults = [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, one, 0),
+        leads_before(rng, at, cluster, one),
         replace(deletion, amount=rng.choice((1000, rng.randrange(700, 1000)))),
     ]
     if rng.random() < 0.4:
@@ -93,7 +93,7 @@ def retention_at_a_leader_without_followers(rng: Random, kinds: Kinds, cluster: 
     lacks = log_uniform(rng, 20 * MS, 600 * MS)
     deletion = on(rng, kinds.among(rng, "retention"), at + lacks, cluster, leader)
     faults = [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         on(
             rng,
             kinds.among(rng, "from-peers", "one-way-out"),

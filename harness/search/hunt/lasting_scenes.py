@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tidemark.harness.search.hunt.cast import cast, on
+from tidemark.harness.search.hunt.cast import cast, leads_before, on
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault
 from tidemark.nemesis import Fault
 from tidemark.nemesis.kind import log_uniform
@@ -56,7 +56,7 @@ def answered_after_the_session(rng: Random, kinds: Kinds, cluster: ClusterSpec, 
         rng, kinds.among(rng, "disk", "disk", "power", "crash"), begins + int(lasts * rng.random()), cluster, slow
     )
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         on(rng, kinds.among(rng, "from-peers", "one-way-in"), at, cluster, slow, away),
         talk,
         moves,
@@ -75,7 +75,7 @@ def disk_lost_while_another_is_away(rng: Random, kinds: Kinds, cluster: ClusterS
         last = on(rng, rng.choice(kinds.failures), last.at_us, cluster, leader)
     kind = kinds.among(rng, "pause", "isolate", "from-peers", "crash", "restart")
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         on(rng, kind, at, cluster, away, lost - at + down + int(gap * rng.uniform(0.5, 4))),
         on(rng, kinds.among(rng, "disk", "disk", "power"), lost, cluster, empty, down),
         last,
@@ -91,7 +91,7 @@ def no_power_where_nothing_runs(rng: Random, kinds: Kinds, cluster: ClusterSpec,
     if rng.random() < 0.5:
         last = on(rng, rng.choice(kinds.failures), back, cluster, other)
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, rng.choice((node, other)), 0),
+        leads_before(rng, at, cluster, rng.choice((node, other))),
         on(rng, rng.choice(("restart", "restart", "crash")), at, cluster, node, down),
         on(
             rng,
@@ -145,7 +145,7 @@ def leader_ends_without_a_controller(rng: Random, kinds: Kinds, cluster: Cluster
     lasts = 2 * session + long_lasting(rng, cluster.settings)
     controller = kinds.among(rng, "controller-crash", "controller-crash", "controller-isolated")
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         on(rng, kind, at, cluster, leader, lasts),
         on(rng, controller, fails, cluster, other, at + int(session * rng.uniform(1.1, 2)) - fails),
     ]
@@ -159,7 +159,7 @@ def alone_and_then_lost(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int
     kind = kinds.among(rng, "power", "power", "power", "disk", "crash", "restart")
     down = log_uniform(rng, 20 * MS, 1_500 * MS)
     faults = [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         on(
             rng,
             "from-peers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tidemark.harness.search.hunt.cast import on
+from tidemark.harness.search.hunt.cast import leads_before, on
 from tidemark.harness.search.hunt.kinds import Kinds
 from tidemark.nemesis import Fault
 from tidemark.nemesis.kind import log_uniform
@@ -39,7 +39,7 @@ def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpe
         orders.append((taken_back, kinds.among(rng, "reassignment-taken-back", "reassignment")))
         fails = on(rng, kinds.among(rng, "crash", "crash", "isolate", "disk"), then, cluster, leader, end - then)
     faults = [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         on(rng, away, at, cluster, lags, end - at + log_uniform(rng, 1 * MS, 800 * MS)),
         on(rng, "restart", alone, cluster, stops, end - alone + log_uniform(rng, 1 * MS, 800 * MS)),
         *(on(rng, kind, when, cluster, (leader, new)[turn], 0) for turn, (when, kind) in enumerate(orders)),

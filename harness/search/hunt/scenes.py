@@ -14,6 +14,7 @@ from tidemark.harness.search.hunt import lasting_scenes as lasting
 from tidemark.harness.search.hunt import reassignment_scenes as reassignments
 from tidemark.harness.search.hunt import unaware_scenes as unaware
 from tidemark.harness.search.hunt.cast import cast as _cast
+from tidemark.harness.search.hunt.cast import leads_before
 from tidemark.harness.search.hunt.cast import on as _on
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault
 from tidemark.nemesis import PROFILES, Fault, Trigger
@@ -111,7 +112,7 @@ def isr_in_doubt(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> li
     if rng.random() < 0.5:
         moves = some_fault(rng, rng.choice(kinds.failures), now, cluster, role="leader")
     return [
-        _on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         _on(rng, kinds.among(rng, "from-peers", "one-way-in", "one-way-out", "pause"), at, cluster, slow, lasts),
         _on(rng, talk, begins, cluster, leader, log_uniform(rng, 100 * MS, 900 * MS)),
         moves,
@@ -182,7 +183,7 @@ def asked_in_vain(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> l
     if talk.kind in {"late-isr-changes", "slow-controller"}:
         talk = replace(talk, amount=log_uniform(rng, 200 * MS, 4_000 * MS))
     faults = [
-        _on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        leads_before(rng, at, cluster, leader),
         _on(rng, kinds.among(rng, "from-peers", "one-way-in", "pause"), at, cluster, slow, back - at),
         talk,
     ]

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tidemark.harness.search.hunt.cast import cast, on
+from tidemark.harness.search.hunt.cast import cast, leads_before, on
 from tidemark.harness.search.hunt.kinds import Kinds
 from tidemark.nemesis import Fault
 from tidemark.nemesis.kind import log_uniform
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
+
+
+def _lags(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int, node: str, until: int) -> Fault:
+    """A follower hears nothing of its leader until a few milliseconds before so many µs are over."""
+    kind = kinds.among(rng, "from-peers", "one-way-in")
+    return on(rng, kind, at, cluster, node, until - log_uniform(rng, MS // 2, 8 * MS))
 
 
 def leads_again_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
@@ -28,15 +34,8 @@ def leads_again_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int
     cut = again + int(reign * rng.uniform(-0.4, 0.1))
     last = again + log_uniform(rng, 20 * MS, 500 * MS)
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
-        on(
-            rng,
-            kinds.among(rng, "from-peers", "one-way-in"),
-            at,
-            cluster,
-            lags,
-            behind - log_uniform(rng, MS // 2, 8 * MS),
-        ),
+        leads_before(rng, at, cluster, leader),
+        _lags(rng, kinds, cluster, at, lags, behind),
         on(rng, deaf, elected - early, cluster, leader, early + reign + log_uniform(rng, 1 * MS, 50 * MS)),
         on(rng, "forced-election", elected, cluster, lags, 0),
         on(rng, "forced-election", again, cluster, leader, 0),
@@ -63,15 +62,8 @@ def answered_late(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> l
     again = second + reign
     late = on(rng, "slow", first - MS, cluster, slow, again - first + int(deposed * rng.uniform(0.5, 4)))
     faults = [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
-        on(
-            rng,
-            kinds.among(rng, "from-peers", "one-way-in"),
-            at,
-            cluster,
-            lags,
-            second - at - log_uniform(rng, MS // 2, 8 * MS),
-        ),
+        leads_before(rng, at, cluster, leader),
+        _lags(rng, kinds, cluster, at, lags, second - at),
         replace(late, amount=int((asked + reign) * rng.uniform(0.8, 2.5))),
     ]
     for node, when, leads in ((slow, first, deposed), (lags, second, reign)):
@@ -90,15 +82,8 @@ def follows_on_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int)
     early = log_uniform(rng, 1 * MS, 30 * MS)
     kind = kinds.among(rng, "lost-leadership", "lost-leadership", "from-controller")
     return [
-        on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
-        on(
-            rng,
-            kinds.among(rng, "from-peers", "one-way-in"),
-            at,
-            cluster,
-            lags,
-            behind - log_uniform(rng, MS // 2, 8 * MS),
-        ),
+        leads_before(rng, at, cluster, leader),
+        _lags(rng, kinds, cluster, at, lags, behind),
         on(rng, kind, elected - early, cluster, deaf, hears - elected + early),
         on(rng, "forced-election", elected, cluster, lags, 0),
         on(rng, "forced-election", again, cluster, leader, 0),
