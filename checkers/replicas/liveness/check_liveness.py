@@ -97,7 +97,7 @@ def _waiting(state: WhoIsWell) -> list[Waiting]:
         for partition, (leader, _) in state.elected.items()
         if leader < 0 or leader in state.down
         for member in state.life.isrs[partition]
-        if member not in state.without_log and state.well(member) and state.life.is_replica(partition, member)
+        if member in state.well and member not in state.without_log and state.life.is_replica(partition, member)
     ]
 
 
@@ -106,7 +106,7 @@ def _lagging(state: WhoIsWell, *, one_clock: bool) -> list[Lagging]:
     return [
         (partition, leader, epoch, member)
         for partition, (leader, epoch) in state.elected.items()
-        if leader >= 0 and state.well(leader)
+        if leader in state.well
         for member in state.life.isrs[partition]
         if member != leader
         and (one_clock or state.fetches_nothing(member))
@@ -120,7 +120,7 @@ def _gone(state: WhoIsWell) -> list[Gone]:
         (partition, member, state.silent_since[member])
         for partition, (leader, _) in state.elected.items()
         for member in state.life.isrs[partition]
-        if member != leader and member in state.silent_since and any(map(state.well, state.life.isrs[partition]))
+        if member != leader and member in state.silent_since and not state.well.isdisjoint(state.life.isrs[partition])
         if state.life.is_replica(partition, member)
     ]
 
@@ -130,12 +130,12 @@ def _calm(state: WhoIsWell, min_isr: int) -> list[str]:
     tell clients of a leader of old.
     """
     for broker in state.brokers:
-        if broker not in state.down and not state.well(broker):
+        if broker not in state.down and broker not in state.well:
             return []
     return [
         partition
         for partition, (leader, _) in state.elected.items()
-        if leader >= 0 and len(isr := state.life.isrs[partition]) >= min_isr and all(map(state.well, (leader, *isr)))
+        if leader in state.well and len(isr := state.life.isrs[partition]) >= min_isr and state.well.issuperset(isr)
     ]
 
 

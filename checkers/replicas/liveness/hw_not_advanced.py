@@ -52,10 +52,10 @@ def committing(state: WhoIsWell, min_isr: int) -> Iterator[Committing]:
     """Those of a moment: leader and ISR are well, and everybody else is or cannot fetch."""
     for partition, (leader, epoch) in state.elected.items():
         isr = state.life.isrs[partition]
-        if leader not in isr or len(isr) < min_isr or not all(map(state.well, isr)):
+        if leader not in isr or len(isr) < min_isr or not state.well.issuperset(isr):
             continue
         others = [broker for broker in state.replicas(partition) if broker not in isr]
-        away = [broker for broker in others if not state.well(broker)]
+        away = [broker for broker in others if broker not in state.well]
         if all(map(state.fetches_nothing, away)):
             holders = sorted({*isr, *others} - {*away})
             yield Committing(partition, leader, epoch, tuple(holders), max(map(state.away_since, away), default=0))

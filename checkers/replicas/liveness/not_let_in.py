@@ -47,10 +47,10 @@ class Following(NamedTuple):
 def following(state: WhoIsWell) -> Iterator[Following]:
     """Those of a moment whose leader is well, too."""
     for partition, (leader, epoch) in state.elected.items():
-        if leader >= 0 and state.well(leader):
+        if leader in state.well:
             isr = state.life.isrs[partition]
             for broker in state.replicas(partition):
-                if broker != leader and state.well(broker):
+                if broker != leader and broker in state.well:
                     yield Following(partition, leader, epoch, broker, broker in isr)
 
 

@@ -34,11 +34,14 @@ class Spans(Generic[Key]):
     def __init__(self) -> None:
         self.closed: list[tuple[Key, Span]] = []
         self._open: dict[Key, int] = {}
+        self._before: Collection[Key] = ()
+        """What was so until now, as it was told."""
 
     def now(self, keys: Collection[Key], time: int) -> None:
         """From this time on just these are so."""
-        if not keys and not self._open:
+        if keys == self._before:
             return
+        self._before = keys
         so = dict.fromkeys(keys)
         if so.keys() == self._open.keys():
             return

@@ -23,8 +23,11 @@ at 0.000005 s.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from tidemark.checkers.history.history import Op
@@ -114,21 +117,26 @@ def _covered(spans: Sequence[Span], wanted: Span) -> bool:
 def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterator[tuple[Request, int, int]]:
     """Sends that whoever took them committed in the same reign, with that broker, and when."""
     wanted = {(one.key, one.what): one for one in sends}
-    open_sends: defaultdict[tuple[str, int], list[tuple[Request, int, int]]] = defaultdict(list)
-    for event in trace if wanted else ():
-        if event[KIND] == "append":
+    values = {value for _, value in wanted}
+    taken: list[tuple[int, int, Request, tuple[int, str, int]]] = []
+    for index, event in enumerate(trace) if wanted else ():
+        if event[2] == "append" and not values.isdisjoint(event[6]):  # by place: of all events, few are such
             batch = Append(event)
-            for value in batch.values:
-                if (request := wanted.pop((batch.partition, value), None)) is not None:
-                    end = batch.base_offset + len(batch.values)
-                    open_sends[batch.partition, batch.node].append((request, batch.epoch, end))
-        elif event[KIND] == "hw" and (waiting := open_sends.get((event[PARTITION], Hw(event).node))):
-            mark = Hw(event)
-            for one in [*waiting]:
-                request, epoch, end = one
-                if mark.is_leader and mark.leader_epoch == epoch and mark.hw >= end:
-                    waiting.remove(one)
-                    yield request, mark.node, event[TIME]
+            reign, end = (batch.node, batch.partition, batch.epoch), batch.base_offset + len(batch.values)
+            found = (wanted.pop((batch.partition, value), None) for value in batch.values)
+            taken += [(index, end, request, reign) for request in found if request is not None]
+            if not wanted:
+                break
+    marks: dict[tuple[int, str, int], list[tuple[int, Hw]]] = {reign: [] for *_, reign in taken}
+    for index, event in enumerate(trace) if taken else ():
+        if event[2] == "hw" and event[6] and (of := marks.get((event[1], event[3], event[5]))) is not None:
+            of.append((index, Hw(event)))
+    for index, end, request, reign in taken:
+        of = marks[reign]
+        later = islice(of, bisect_left(of, index, key=itemgetter(0)), None)
+        time = next((mark.time for _, mark in later if mark.hw >= end), None)
+        if time is not None:
+            yield request, reign[0], time
 
 
 def _deleted(

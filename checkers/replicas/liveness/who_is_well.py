@@ -41,6 +41,7 @@ class WhoIsWell:
         assignment: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self.brokers = brokers
+        self._known = {*brokers}
         self._assignment = {**(assignment or {})}
         self.life = IsrLife(trace)
         self.faults = FaultsInForce(holds_back)
@@ -54,8 +55,8 @@ class WhoIsWell:
         self._paused: set[int] = set()
         self.silent_since: dict[int, int] = {}
         """Broker that tells nobody anything, for it has no process, or a paused one → since when."""
-        self._well: dict[int, bool] = {}
-        """What was asked at this moment."""
+        self.well: set[int] = set()
+        """The brokers that are, at this moment."""
         self._fenced: set[int] = set()
         self._steps = sorted(
             [
@@ -73,14 +74,20 @@ class WhoIsWell:
                 self._step(entry)
             else:
                 self.faults.step(entry)
-            self._well.clear()
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
-                for broker in self.brokers:
-                    if self.fetches_nothing(broker):
-                        self._away.setdefault(broker, time)
-                    else:
-                        self._away.pop(broker, None)
+                self._look(time)
                 yield time
+
+    def _look(self, time: int) -> None:
+        well, away, held, alive = self.well, self._away, {*self._paused, *self._fenced}, self.life.alive
+        well.clear()
+        for broker in self._known:
+            if broker not in held and not self.faults.touches(broker) and alive(broker):
+                well.add(broker)
+            if self.fetches_nothing(broker):
+                away.setdefault(broker, time)
+            else:
+                away.pop(broker, None)
 
     def _step(self, event: TraceEvent) -> None:
         node = event[NODE]
@@ -89,6 +96,7 @@ class WhoIsWell:
             case "elect":
                 elect = trace_events.Elect(event)
                 self.elected[elect.partition] = Elected(elect.leader, elect.leader_epoch)
+                self._known.update(elect.isr)
             case "stop":
                 self.down.add(node)
                 self.silent_since.setdefault(node, event[TIME])
@@ -116,14 +124,6 @@ class WhoIsWell:
     def controller_well(self) -> bool:
         """Whether no fault holds the controller back."""
         return not self.faults.touches(CONTROLLER)
-
-    def well(self, broker: int) -> bool:
-        """Whether a broker is."""
-        found = self._well.get(broker)
-        if found is None:
-            held = broker in self._paused or broker in self._fenced or self.faults.touches(broker)
-            found = self._well[broker] = not held and self.life.alive(broker)
-        return found
 
     def replicas(self, partition: str) -> Sequence[int]:
         """A partition's, those that go or come included."""
