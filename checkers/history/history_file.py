@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -337,8 +338,15 @@ def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
-decoded = json.JSONDecoder(parse_constant=_no_number).decode
-"""What a text of JSON says; a number that is none is refused with a `ValueError`."""
+def _finite(word: str) -> float:
+    number = float(word)
+    if not isfinite(number):
+        raise ValueError(f"{word} is a larger number than can be kept")
+    return number
+
+
+decoded = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite).decode
+"""What a text of JSON says; a number that is none, or too large, is refused with a `ValueError`."""
 
 
 def _add(history: History, entry: dict[str, Any], number: int, order: EntryOrder, *, of_logs: bool) -> None:

@@ -131,6 +131,15 @@ def test_and_for_a_model(value, within):
         read_stream(BytesIO(lines.encode()), rows=True)
 
 
+def test_a_number_of_json_that_is_too_large_is_refused_for_a_model():
+    line = b'{"kind":"op","time":1,"process":"p1","type":"ok","f":"read","value":-1e999}\n'
+
+    with pytest.raises(
+        HistoryFormatError, match=r"^line 1: this is not JSON .-1e999 is a larger number than can be kept"
+    ):
+        read_stream(BytesIO(line), rows=True)
+
+
 @NO_NUMBERS
 def test_and_in_a_log_of_jepsen(value):
     with pytest.raises(HistoryFormatError, match=f"^line 1: {value} is no number$"):

@@ -165,6 +165,7 @@ DEEPEST = "[" * 200_000 + "]" * 200_000
         (op(10**400, "p1", "ok"), '"time" must be an integer number of microseconds, and is 1000'),
         (op(1, "p1", "ok").replace('"ok"', "1" * 5000), "this is not JSON (Exceeds the limit"),
         (op(1, "p1", "ok").replace("7", "NaN"), "this is not JSON (NaN is no number)"),
+        (op(1, "p1", "ok").replace("7", "1e400"), "this is not JSON (1e400 is a larger number than can be kept)"),
         (op(1, "p1", "ok").replace("7", '"\\ud800"'), "this is not JSON (an escape stands for half a character)"),
         (op(1, "p1", "ok").replace("7", DEEP), "arrays and objects are nested more than 32 deep"),
         (op(1, "p1", "ok").replace("7", DEEPEST), "arrays and objects are nested more than 32 deep"),
