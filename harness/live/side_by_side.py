@@ -121,6 +121,8 @@ class SideBySide:
             deadline = time.monotonic() + LAST_S
             for process in self._processes:
                 process.join(max(0.0, deadline - time.monotonic()))
+                if process.is_alive():
+                    process.kill()  # or this one would wait for it for ever when it ends
             for pipe in self._pipes:
                 pipe.close()
 

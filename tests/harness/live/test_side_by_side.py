@@ -1,5 +1,6 @@
 """Several processes at the same work, and who watches them: what they tell, and how each ends."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -21,6 +22,12 @@ def told(jobs, work):
         return [message for message in processes.heard() if message is not None]
 
 
+def last_until_ended():
+    """Not by ``signal.pause()``, which sleeps on if the signal comes just before it."""
+    while True:
+        time.sleep(0.02)
+
+
 def test_each_process_does_the_work_and_all_are_heard_to_the_end():
     found = told(3, lambda job: [job.tell((job.number, os.getpid(), one)) for one in range(2)])
 
@@ -31,7 +38,7 @@ def test_each_process_does_the_work_and_all_are_heard_to_the_end():
 def test_what_a_process_is_doing_is_known():
     def work(job):
         job.now = lambda: f"work of {job.number}"
-        signal.pause()
+        last_until_ended()
 
     with SideBySide(2, work) as processes:
         for _ in processes.heard():
@@ -48,14 +55,30 @@ def waits(folder):
         try:
             machines.write_text(str(os.getpid()))
             job.tell("up")
-            while True:
-                signal.pause()
+            last_until_ended()
         finally:
             with held_interrupts():
                 time.sleep(0.05)
                 machines.unlink()
 
     return work
+
+
+def test_who_does_not_end_is_killed(monkeypatch):
+    monkeypatch.setattr("tidemark.harness.live.side_by_side.LAST_S", 0.2)
+
+    def work(job):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        job.tell(os.getpid())
+        last_until_ended()
+
+    with SideBySide(1, work) as processes:
+        deaf = next(message for message in processes.heard() if message is not None)
+
+    for child in multiprocessing.active_children():
+        child.join(10)
+    with pytest.raises(ProcessLookupError):
+        os.kill(deaf, 0)
 
 
 def test_what_one_raises_is_raised_and_the_others_clean_up(tmp_path):
