@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).parent.parent / "slow.txt"
-LONG_S = 0.3
+LONG_S = 0.2
 """Of processor time, its children's included, or of waiting for anything but a processor, which other work on the machine had."""
 
 
@@ -37,7 +37,7 @@ class Measured:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        """With its fixtures: where a whole file shares one, the first test pays; so measure again without those that were long."""
+        """With its fixtures: where a file shares one, the first test pays; `make measure` goes on until nothing is added."""
         processor, clock = _processor_s(), _clock_s()
         found = yield
         if max(_processor_s() - processor, _clock_s() - clock) >= LONG_S:
