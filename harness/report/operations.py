@@ -42,6 +42,7 @@ class Operations:
         f, process: numbers of `fs` and `processes`.
         asked, asked_key: pairs of an operation and a key that it names when it begins or of which it is a send, numbers of `keys`.
         halves: how many halves there are in all.
+        finer: whether the history tells times in ns.
     """
 
     invocation: Ints
@@ -57,6 +58,7 @@ class Operations:
     processes: list[str | int]
     keys: list[str]
     halves: int
+    finer: bool
 
     def __len__(self) -> int:
         return len(self.began)
@@ -85,9 +87,11 @@ class Operations:
 
     @property
     def has_times(self) -> bool:
-        """Whether times are times: a history with more than one half a µs has the places of its entries there, or nothing."""
+        """Whether times are times: a history with more than one half a µs has the places of its entries there, or nothing, unless
+        it tells ns.
+        """
         begin, end = self.span
-        return end - begin >= self.halves > 0
+        return end - begin >= (1 if self.finer else self.halves) > 0
 
     @cached_property
     def kinds(self) -> list[int]:
@@ -120,6 +124,7 @@ class _Halves:
     fs: list[str]
     processes: list[str | int]
     keys: list[str]
+    finer: bool = False
 
 
 def _of_columns(columns: Columns) -> _Halves:
@@ -135,6 +140,7 @@ def _of_columns(columns: Columns) -> _Halves:
         fs=columns.fs,
         processes=columns.processes,
         keys=columns.keys,
+        finer=bool(columns.time_ns.any()),
     )
 
 
@@ -210,6 +216,7 @@ def _paired(halves: _Halves) -> Operations:
         processes=halves.processes,
         keys=halves.keys,
         halves=len(order),
+        finer=halves.finer,
     )
 
 

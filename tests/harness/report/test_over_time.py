@@ -1,5 +1,7 @@
 """What is counted over time: operations and their windows, quantiles, rates, availability, faults, recovery, thinning."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.history.reading import read_stream
 from tidemark.harness.report.behind import behind_of
 from tidemark.harness.report.fault_spans import Episode, FaultSpan, episodes, fault_spans
 from tidemark.harness.report.operations import FAIL, INFO, NONE, OK, Operations, halves_of
@@ -84,6 +87,18 @@ def test_a_history_with_more_than_one_entry_a_microsecond_has_no_times(times, th
     first, second = send(times[0], "p", times[1]), send(times[2], "p", times[3])
 
     assert Operations.of(history(first, second)).has_times is there
+
+
+@pytest.mark.parametrize(("times", "there"), [((100, 700, 900, 1300), True), ((1000, 2000, 3000, 4000), False)])
+def test_unless_it_tells_nanoseconds(times, there):
+    lines = [
+        f"{{:process 0, :type {kind}, :f :send, :value [[:send 1 {value}]], :time {time}}}"
+        for time, kind, value in zip(times, (":invoke", ":ok") * 2, (7, "[0 7]", 8, "[1 8]"), strict=True)
+    ]
+
+    found = read_stream(BytesIO("\n".join(lines).encode()))
+
+    assert Operations.of(found).has_times is there
 
 
 def test_a_history_without_operations_has_no_times():
