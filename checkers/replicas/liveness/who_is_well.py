@@ -96,7 +96,9 @@ class WhoIsWell:
             case "elect":
                 elect = trace_events.Elect(event)
                 self.elected[elect.partition] = Elected(elect.leader, elect.leader_epoch)
-                self._known.update(elect.isr)
+                self._known.update(elect.isr, [elect.leader] if elect.leader >= 0 else [])
+            case "isr-change":
+                self._known.update(self.life.isrs[event[PARTITION]])
             case "stop":
                 self.down.add(node)
                 self.silent_since.setdefault(node, event[TIME])
