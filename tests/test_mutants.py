@@ -8,7 +8,7 @@ import pytest
 
 from bench.mutants import mutation
 from bench.mutants.by_hand import defects, hunt_all
-from bench.mutants.campaign import Try, _prepare, draw, table
+from bench.mutants.campaign import Try, _prepare, draw, judged, table
 from bench.mutants.mutation import Mutant, files, mutants_of, mutated
 from bench.mutants.worker import has_all_searchers
 from tidemark.nodes.families import parse_variant
@@ -57,6 +57,18 @@ def test_a_number_is_the_same_change_again():
     assert one == mutants_of(one.file)[one.number]
     assert ast.unparse(mutated(source, one.number)) != ast.unparse(ast.parse(source))
     assert one.after in ast.unparse(mutated(source, one.number))
+
+
+def test_changes_of_one_function_that_read_the_same_are_judged_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutation, "ROOT", tmp_path)
+    (tmp_path / "a.py").write_text("def f(a):\n    if a:\n        return\n    if a.b:\n        return\n")
+    dropped = [one.key for one in mutants_of("a.py") if one.after == "pass"]
+
+    assert dropped == ["a.py f: return -> pass", "a.py f: return -> pass (2)"]
+
+
+def test_what_is_judged_is_a_change_of_todays_code():
+    assert judged().keys() <= {one.key for file in files() for one in mutants_of(file)}
 
 
 def test_a_larger_draw_begins_with_the_smaller():

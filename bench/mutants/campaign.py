@@ -173,4 +173,4 @@ def table(lines: list[dict[str, Any]]) -> str:
 
 
 def _key(line: dict[str, Any]) -> str:
-    return Mutant(**{name: line[name] for name in Mutant._fields}).key
+    return Mutant(**{name: line[name] for name in Mutant._fields if name in line}).key

@@ -7,6 +7,7 @@ touched: annotations, what is raised, what only tells of a run, tables of varian
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -43,7 +44,7 @@ class Mutant(NamedTuple):
     """One change.
 
     `file`: from the top of the repository. `number`: which of the file's changes. `place`: the function it is in.
-    `before`, `after`: the changed statement's or expression's source.
+    `before`, `after`: the changed statement's or expression's source. `nth`: of the changes of this function that read the same.
     """
 
     file: str
@@ -53,6 +54,7 @@ class Mutant(NamedTuple):
     operator: str
     before: str
     after: str
+    nth: int = 1
 
     @property
     def name(self) -> str:
@@ -62,7 +64,8 @@ class Mutant(NamedTuple):
     @property
     def key(self) -> str:
         """Stays the same when lines move."""
-        return f"{self.file} {self.place}: {self.before} -> {self.after}"
+        again = f" ({self.nth})" if self.nth > 1 else ""
+        return f"{self.file} {self.place}: {self.before} -> {self.after}{again}"
 
 
 class _Site(NamedTuple):
@@ -83,18 +86,14 @@ def files() -> list[str]:
 def mutants_of(file: str) -> list[Mutant]:
     """Every change of a file."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    return [
-        Mutant(
-            file,
-            number,
-            site.place,
-            getattr(site.node, "lineno", 0),
-            site.operator,
-            ast.unparse(site.node),
-            ast.unparse(site.changed),
-        )
-        for number, site in enumerate(_sites(tree))
-    ]
+    alike = Counter[tuple[str, str, str]]()
+    found = []
+    for number, site in enumerate(_sites(tree)):
+        reads = site.place, ast.unparse(site.node), ast.unparse(site.changed)
+        alike[reads] += 1
+        line = getattr(site.node, "lineno", 0)
+        found.append(Mutant(file, number, site.place, line, site.operator, *reads[1:], alike[reads]))
+    return found
 
 
 def mutated(source: str, number: int) -> ast.Module:
