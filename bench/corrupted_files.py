@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -61,7 +61,7 @@ class Told(NamedTuple):
     error: str
     cpu: float
     memory: int
-    """Beyond what this process had when it forked: the child begins with all of it."""
+    """All of the process's: with the program, and with what this one had loaded when it forked."""
 
 
 def main(files: str = "") -> None:
@@ -146,7 +146,6 @@ OUTPUTS: dict[str, Callable[[int], None]] = {"broken": _broken, "closed": _close
 def ask(arguments: Sequence[str], output: str) -> Told:
     """Give a command in a forked process with its limits and such a standard output."""
     error = os.memfd_create("error")
-    before = _memory("resident")
     child = os.fork()
     if child == 0:
         code = 254
@@ -158,18 +157,16 @@ def ask(arguments: Sequence[str], output: str) -> Told:
     os.lseek(error, 0, os.SEEK_SET)
     with os.fdopen(error, "rb") as file:
         said = file.read().decode(errors="replace")
-    took = (used.ru_maxrss << 10) - before
-    return Told(os.waitstatus_to_exitcode(status), said, used.ru_utime + used.ru_stime, took)
+    return Told(os.waitstatus_to_exitcode(status), said, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
 
 
-def _memory(kind: Literal["size", "resident"]) -> int:
-    """Bytes of this process's memory: all of its addresses, or what is in use of them."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[kind == "resident"]
-    return int(pages) * resource.getpagesize()
+def _addresses() -> int:
+    """Bytes of all of this process's addresses, used or not."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
 
 
 def _inside(arguments: Sequence[str], output: str, error: int) -> int:
-    room = MEMORY + _memory("size")
+    room = MEMORY + _addresses()
     resource.setrlimit(resource.RLIMIT_AS, (room, room))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
