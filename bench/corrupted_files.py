@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 from bench.corruptions import HOW as LINE_BY_LINE
 from tidemark.checkers import History, Op, check
 from tidemark.checkers.history.columns.builder import columns_of
-from tidemark.checkers.history.edn_history import edn_lines
+from tidemark.checkers.history.edn_lines import edn_lines
 from tidemark.checkers.history.history_file import history_lines
 from tidemark.checkers.objects.workloads.by_name import NAMES, OPERATIONS
 from tidemark.cli import main as command_line

@@ -24,7 +24,7 @@ import numpy as np
 from tidemark.checkers import check, read_any, read_stream
 from tidemark.checkers.history.columns.columns import F_TXN, INVOKE, OK, READ, SEND, Columns
 from tidemark.checkers.history.columns.rows_back import ops_of
-from tidemark.checkers.history.edn_history import edn_lines
+from tidemark.checkers.history.edn_lines import edn_lines
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.history_blocks import places, read_block, together
 from tidemark.checkers.history.history_file import history_lines, op_line

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from tidemark.checkers.history.edn.forms import EdnMap, EdnSet, Form, Keyword, Symbol, Tagged
 from tidemark.checkers.history.edn.operations import EdnOp, operations
-from tidemark.checkers.history.edn.reader import EdnError
+from tidemark.checkers.history.edn.reader import EdnError, blocks_of
 from tidemark.checkers.history.edn.writer import written
 from tidemark.checkers.history.history import Op
 from tidemark.checkers.history.line_shapes import ShapeError
@@ -31,7 +31,7 @@ def read_edn_ops(file: BinaryIO) -> list[Op]:
         EdnError: the file is no EDN, or holds something that is no operation.
         OSError: it cannot be read.
     """
-    return edn_ops(operations(file))
+    return edn_ops(operations(blocks_of(file)))
 
 
 def edn_ops(found: Iterable[EdnOp]) -> list[Op]:

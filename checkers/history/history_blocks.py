@@ -17,22 +17,20 @@ from typing import Any, Final, NamedTuple
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.columns.columns import Columns
-from tidemark.checkers.history.entry_order import EntryOrder, Half, Sends
+from tidemark.checkers.history.entry_order import EntryOrder, Stretch
 from tidemark.checkers.history.history import History, NemesisOp
 from tidemark.checkers.history.history_file import MANY, NotJsonError, entry_of
 from tidemark.checkers.history.line_count import LineCount
 from tidemark.checkers.history.line_shapes import ShapeError, meta_of
 from tidemark.checkers.history.lines_at_once import LinesReader
 from tidemark.checkers.history.long_file import blocks_of
+from tidemark.checkers.history.stretch import stretch_of
 
 LEAST_BYTES: Final = 16 << 20
 """A block has at least so many, or it is not worth a process."""
 BLOCKS_A_PROCESS: Final = 4
 LONGEST_META: Final = 1 << 20
 """Of what is one line all over, no more than so many bytes are read."""
-
-
-_Opened = tuple[str, Sends]
 
 
 class Place(NamedTuple):
@@ -52,19 +50,14 @@ class Block:
         nemesis: strikes and healings.
         first: the number of its first line, None if its lines have none.
         told: how many lines there are that are not empty.
-        open: what each process has open at the end, by name, and what it sends.
-        completed: what a process ended first that it had begun before, likewise.
-        began, ended: each process's first and last time, µs.
+        stretch: what each process did.
     """
 
     columns: Columns
     nemesis: list[NemesisOp]
     first: int | None
     told: int
-    open: dict[str | int, _Opened]
-    completed: dict[str | int, _Opened]
-    began: dict[str | int, int]
-    ended: dict[str | int, int]
+    stretch: Stretch
 
 
 class _UnusualError(ValueError):
@@ -109,9 +102,9 @@ def read_block(place: Place) -> Block | None:
             for lines in blocks_of(file, place.end - place.begin):
                 reading.add(lines, number)
                 number = 2
+            return reading.block()
         except _UnusualError:
             return None
-    return reading.block()
 
 
 def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
@@ -132,20 +125,21 @@ def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
             meta = meta_of(entry)
         except ShapeError:
             return None
-    joined = _Joined()
+    order, builder = EntryOrder(), ColumnsBuilder()
     nemesis: list[NemesisOp] = []
     for block in blocks:
-        if block is None or not counted.follow(block.first, block.told) or not joined.add(block):
+        if block is None or not counted.follow(block.first, block.told) or not order.follow(block.stretch):
             return None
+        builder.join(block.columns)
         nemesis += block.nemesis
-    if len(joined) < MANY:
+    if len(builder) < MANY:
         return None
     history = History(
         meta,
         nemesis=nemesis,
         cut_off=counted.cut_off(torn=False),
         gaps=counted.gaps,
-        columns=joined.columns().in_time(),
+        columns=builder.columns().in_time(),
     )
     EntryOrder.sort(history)
     return history
@@ -169,10 +163,6 @@ class _Reading:
         self._nemesis: list[NemesisOp] = []
         self._first: int | None = None
         self._told = 0
-        self._open: dict[str | int, _Opened] = {}
-        self._completed: dict[str | int, _Opened] = {}
-        self._began: dict[str | int, int] = {}
-        self._ended: dict[str | int, int] = {}
 
     def add(self, lines: bytes, number: int) -> None:
         """The next, some thousand, of which the first is the `number`-th."""
@@ -187,54 +177,12 @@ class _Reading:
             raise _UnusualError
         self._told += found.told
         self._nemesis += found.nemesis
-        for process, halves in found.stretch.items():
-            self._follow(process, *halves)
         self._builder.join(found.columns)
-
-    def _follow(self, process: str | int, first: Half, last: Half) -> None:
-        if process not in self._began:
-            self._began[process] = first.time
-            if not first.invoked:
-                self._completed[process] = first.f, first.sends
-        elif first.time < self._ended[process] or self._open.get(process) != (
-            None if first.invoked else (first.f, first.sends)
-        ):
-            raise _UnusualError
-        self._ended[process] = last.time
-        if last.invoked:
-            self._open[process] = last.f, last.sends
-        else:
-            self._open.pop(process, None)
 
     def block(self) -> Block:
         """All of them."""
         columns = self._builder.columns(named=False)
-        return Block(
-            columns, self._nemesis, self._first, self._told, self._open, self._completed, self._began, self._ended
-        )
-
-
-class _Joined:
-    """Blocks one behind the other, with the numbers that one reader would have given."""
-
-    def __init__(self) -> None:
-        self._open: dict[str | int, _Opened] = {}
-        self._ended: dict[str | int, int] = {}
-        self._builder = ColumnsBuilder()
-
-    def __len__(self) -> int:
-        return len(self._builder)
-
-    def add(self, block: Block) -> bool:
-        """The next block; false if its processes contradict what they did before."""
-        for process, time in block.began.items():
-            if time < self._ended.get(process, time) or self._open.pop(process, None) != block.completed.get(process):
-                return False
-        self._open |= block.open
-        self._ended |= block.ended
-        self._builder.join(block.columns)
-        return True
-
-    def columns(self) -> Columns:
-        """All of them."""
-        return self._builder.columns()
+        stretch = stretch_of(columns, range(len(columns)))  # nobody asks for the lines
+        if stretch is None:
+            raise _UnusualError
+        return Block(columns, self._nemesis, self._first, self._told, stretch)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from math import isfinite
 from pathlib import Path
@@ -182,7 +182,7 @@ class LinesAtOnce(NamedTuple):
 
     Attributes:
         columns: of the operations, names as they are there.
-        stretch: what each process did.
+        places: the lines of the operations.
         nemesis: strikes and healings.
         first: the number that the first line says it has, and the others follow it; None if none has one.
         told: how many lines there are that are not empty.
@@ -190,7 +190,7 @@ class LinesAtOnce(NamedTuple):
     """
 
     columns: Columns
-    stretch: Stretch
+    places: Sequence[int]
     nemesis: list[NemesisOp]
     first: int | None
     told: int
@@ -240,11 +240,13 @@ class Parsing:
         except ShapeError as error:
             raise HistoryFormatError(number, str(error)) from None
 
-    def at_once(self, found: LinesAtOnce) -> bool:
-        """The next lines, which were read together; false, and they are not taken, if they contradict what was before."""
-        if self._torn is not None or self.traced or not self._counted.can_follow(found.first):
+    def at_once(self, found: LinesAtOnce, stretch: Stretch | None) -> bool:
+        """The next lines, which were read together, and what each process did there, None if that may contradict itself; false, and
+        they are not taken, if they contradict themselves or what was before.
+        """
+        if stretch is None or self._torn is not None or self.traced or not self._counted.can_follow(found.first):
             return False
-        if not self._order.follow(found.stretch):
+        if not self._order.follow(stretch):
             return False
         self._counted.follow(found.first, found.told)
         self._take().join(found.columns)

@@ -50,6 +50,7 @@ def parse_file(file: BinaryIO, *, allow_torn_tail: bool = False) -> History:
     else:
         return parse_history(_lines(begin), allow_torn_tail=allow_torn_tail)
     from tidemark.checkers.history.lines_at_once import LinesReader  # it imports numpy
+    from tidemark.checkers.history.stretch import stretch_of
 
     reader, parsing = LinesReader(), Parsing()
     kept: list[bytes] = []
@@ -60,7 +61,7 @@ def parse_file(file: BinaryIO, *, allow_torn_tail: bool = False) -> History:
             else:
                 kept.clear()
             found = reader.read(block, parsing.number + 1)
-            if found is None or not parsing.at_once(found):
+            if found is None or not parsing.at_once(found, stretch_of(found.columns, found.places)):
                 for line in io.BytesIO(block):
                     parsing.line(line)
             if parsing.operations < MANY and parsing.traced:

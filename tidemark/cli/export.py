@@ -22,7 +22,7 @@ def export_command(path: Path) -> int:
 
     EDN is printed with every operation and every field as it was.
     """
-    from tidemark.checkers.history.edn_history import edn_lines
+    from tidemark.checkers.history.edn_lines import edn_lines
 
     for line in edn_lines(read(path, forms=True)):
         click.echo(line)

@@ -63,7 +63,7 @@ class Dialect:
         values: the types that a value may have.
         least_read: the least offset that a poll may return; -1 is one that nobody knows.
         nil_read: whether an offset that a poll returns may be null.
-        answers: the key of a poll's answer → records, of some polls; one has them as the format does.
+        answers: what some polls found; one has them as the format does.
     """
 
     send: str
@@ -74,7 +74,15 @@ class Dialect:
     values: frozenset[type]
     least_read: int
     nil_read: bool
-    answers: Callable[[list[list[Any]]], list[dict[Any, Any]]]
+    answers: Callable[[list[list[Any]]], Answers]
+
+
+class Answers(NamedTuple):
+    """Of some polls how many keys each has, and of each key what it is, and the list of its records."""
+
+    sizes: Sequence[int]
+    keys: list[Any]
+    records: list[Any]
 
 
 class Odd(NamedTuple):
@@ -203,14 +211,12 @@ class _Names:
 
     def _polls(self, micros: list[list[Any]], half: Ints, place: Ints, types: NDArray[np.int8]) -> _Rows:
         answers = self._dialect.answers(micros)
-        sizes = np.array(list(map(len, answers)), np.int64)
+        sizes = np.array(answers.sizes, np.int64)
         if sizes[types[half[place]] == INVOKE].any():  # what an invocation has there is not looked at
             raise UnusualError
-        keys = list(chain.from_iterable(answers))
-        lists: list[Any] = list(chain.from_iterable(map(dict.values, answers)))
-        _are(lists, list)
-        counts = np.array(list(map(len, lists)), np.int64)
-        records: list[Any] = list(chain.from_iterable(lists))
+        _are(answers.records, list)
+        counts = np.array(list(map(len, answers.records)), np.int64)
+        records: list[Any] = list(chain.from_iterable(answers.records))
         _are(records, list)
         if not set(map(len, records)) <= {2}:
             raise UnusualError
@@ -223,7 +229,7 @@ class _Names:
         value[is_read] = self._valued([record[1] for record in records])
         places = np.repeat(np.repeat(place, sizes), repeats)
         kind = np.where(is_read, READ, NOTHING)
-        return _Rows(places, half[places], kind, np.repeat(self._keyed(keys), repeats), offset, value)
+        return _Rows(places, half[places], kind, np.repeat(self._keyed(answers.keys), repeats), offset, value)
 
     def _of_odd(self, odd: Mapping[int, Odd], begins: Ints) -> _Rows:
         """Their rows stand where those of their halves would."""

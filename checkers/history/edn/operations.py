@@ -3,9 +3,7 @@
 Invocations and completions are as they come: whoever needs pairs finds them by process. Indices are kept, and nothing depends on
 them. Source: jepsen.history's ``Op``, jepsen.store's ``history.edn``.
 
->>> import io
->>> file = io.BytesIO(b"{:type :invoke, :process 0, :f :write, :value 3, :time 12, :error [:x 1]}")
->>> op = next(operations(file))
+>>> op = next(operations([b"{:type :invoke, :process 0, :f :write, :value 3, :time 12, :error [:x 1]}"]))
 >>> op.process, op.type, op.f, op.value, op.time, op.number
 (0, 'invoke', :write, 3, 12, None)
 >>> op.fields[Keyword("error")]
@@ -14,8 +12,8 @@ them. Source: jepsen.history's ``Op``, jepsen.store's ``history.edn``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from tidemark.checkers.history.edn.forms import EdnMap, Form, Keyword, Tagged
 from tidemark.checkers.history.edn.reader import EdnError, elements
@@ -53,32 +51,31 @@ class EdnOp(NamedTuple):
     fields: EdnMap
 
 
-def operations(file: BinaryIO) -> Iterator[EdnOp]:
-    """The operations in a file, as they are read.
+def operations(blocks: Iterable[bytes], line: int = 1) -> Iterator[EdnOp]:
+    """The operations in a file, as they are read: in its blocks, from a line on (`elements`).
 
     Raises:
         EdnError: the file is no EDN, or holds something that is no operation.
-        OSError: it cannot be read.
     """
-    for line, form in elements(file):
+    for number, form in elements(blocks, line):
         fields = form.form if form.__class__ is Tagged and form.tag == RECORD else form
         if fields.__class__ is not EdnMap:
-            raise EdnError(line, None, f"an operation is a map, and not {_shown(form)}")
+            raise EdnError(number, None, f"an operation is a map, and not {_shown(form)}")
         field = fields.get
         type_ = _TYPES.get(field(_TYPE))
         if type_ is None:
-            raise EdnError(line, None, f"the :type of an operation is {_NAMES}, and not {_shown(field(_TYPE))}")
+            raise EdnError(number, None, f"the :type of an operation is {_NAMES}, and not {_shown(field(_TYPE))}")
         process = field(_PROCESS)
         if process is None:
-            raise EdnError(line, None, "an operation needs a :process")
+            raise EdnError(number, None, "an operation needs a :process")
         yield EdnOp(
-            line,
+            number,
             process,
             type_,
             field(_F),
             field(_VALUE),
-            _integer(field(_TIME), _TIME, line),
-            _integer(field(_INDEX), _INDEX, line),
+            _integer(field(_TIME), _TIME, number),
+            _integer(field(_INDEX), _INDEX, number),
             fields,
         )
 

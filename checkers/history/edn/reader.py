@@ -16,8 +16,9 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain, islice
 from operator import length_hint
 from typing import BinaryIO
 
@@ -30,6 +31,7 @@ LONGEST = 1 << 24
 """So many characters may a token have."""
 BLOCK = 1 << 18
 """So many bytes are read at a time."""
+_TOO_LONG = f"this token has more than {LONGEST} characters"
 _REMEMBERED = 1 << 16
 """So many tokens are looked up; what else there is, is understood anew each time."""
 
@@ -63,17 +65,25 @@ def read_all(text: str) -> list[Form]:
     Raises:
         EdnError: it is no EDN.
     """
-    return [form for _, form in _Reader(io.BytesIO(text.encode())).forms(inside=False)]
+    return [form for _, form in _Reader(blocks_of(io.BytesIO(text.encode()))).forms(inside=False)]
 
 
-def elements(file: BinaryIO) -> Iterator[tuple[int, Form]]:
+def blocks_of(file: BinaryIO) -> Iterator[bytes]:
+    """What is in a file, one part after the other."""
+    return iter(partial(file.read, BLOCK), b"")
+
+
+def elements(blocks: Iterable[bytes], line: int = 1) -> Iterator[tuple[int, Form]]:
     """The forms of a file with the lines in which they begin. Of a vector or list at the top level its elements, one by one.
+
+    Args:
+        blocks: what is in the file, from the beginning of a line on at which no form is open.
+        line: the number of that line.
 
     Raises:
         EdnError: what follows is no EDN.
-        OSError: it cannot be read.
     """
-    return _Reader(file).forms(inside=True)
+    return _Reader(blocks, line).forms(inside=True)
 
 
 def _map(forms: list[Form]) -> EdnMap:
@@ -132,6 +142,8 @@ class _Words(dict[str, Form]):
         super().__init__({mark.token: mark for mark in _MARKS})
 
     def __missing__(self, token: str) -> Form:
+        if len(token) > LONGEST:
+            raise WordError(_TOO_LONG)
         if token.isdigit() and token.isascii() and len(token) < 20:
             if len(token) > 6:
                 return int(token)
@@ -161,10 +173,10 @@ _Frame = tuple[_Mark, int, list[Form]]
 
 
 class _Reader:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, blocks: Iterable[bytes], line: int = 1) -> None:
+        self._blocks = blocks
         self._text = ""
-        self._line = 1
+        self._first = self._line = line
         self._column = 1
 
     def forms(self, *, inside: bool) -> Iterator[tuple[int, Form]]:  # noqa: C901, PLR0912 - one loop, for its speed
@@ -173,8 +185,8 @@ class _Reader:
         stack: list[_Frame] = []
         items: list[Form] = []
         append = items.append
-        base, line, begun, prefixed = 0, 1, 1, False
-        for tokens in self._blocks():
+        base, line, begun, prefixed = 0, self._first, self._first, False
+        for tokens in self._tokens():
             left = iter(tokens)
             try:
                 for token in left:
@@ -229,31 +241,34 @@ class _Reader:
         for form in items:
             yield line, form
 
-    def _blocks(self) -> Iterator[list[str]]:
-        """The tokens of the file, block by block. The last token of a block may go on in the next, and then belongs to that."""
+    def _tokens(self) -> Iterator[list[str]]:
+        """The tokens of the file, block by block. The last token of a block may go on in the next, and then belongs to that. What
+        is no UTF-8 is told when all before it is taken.
+        """
         decoder = codecs.getincrementaldecoder("utf-8")()
         rest = ""
-        first = True
-        while True:
-            block = self._file.read(BLOCK)
+        begins = self._first == 1
+        for block in chain(self._blocks, (b"",)):
+            wrong = None
             try:
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
-                self._text += rest + error.object[: error.start].decode()
-                raise self._error(None, f"byte 0x{error.object[error.start]:02x} is no UTF-8") from None
-            if first:
-                text, first = text.removeprefix("\ufeff"), False
+                text = error.object[: error.start].decode()
+                wrong = f"byte 0x{error.object[error.start]:02x} is no UTF-8"
+            if begins:
+                text, begins = text.removeprefix("\ufeff"), False
             self._advance(rest)
             self._text = rest + text
             tokens = _TOKEN.findall(self._text)
             rest = ""
-            if block and tokens and tokens[-1] != "\n" and self._text.endswith(tokens[-1]):
+            if (block or wrong) and tokens and tokens[-1] != "\n" and self._text.endswith(tokens[-1]):
                 rest = tokens.pop()
                 if len(rest) > LONGEST:
-                    raise self._error(len(tokens), f"this token has more than {LONGEST} characters")
+                    yield tokens
+                    raise self._error(len(tokens), _TOO_LONG)
             yield tokens
-            if not block:
-                return
+            if wrong:
+                raise self._error(None, wrong)
 
     def _advance(self, rest: str) -> None:
         """The text that was judged lies behind, but for its last token."""

@@ -9,7 +9,8 @@ from client_operations import OPS, pairs
 
 from tidemark.checkers import History, HistoryFormatError, Op, check, history_lines, read_stream
 from tidemark.checkers.history import history_file as history_file_module
-from tidemark.checkers.history.edn_history import edn_lines, read_edn
+from tidemark.checkers.history.edn_history import read_edn
+from tidemark.checkers.history.edn_lines import edn_lines
 
 LINES = b"""{:type :invoke, :process 0, :f :send, :value [[:send 3 7]], :time 1000, :index 0}
 {:type :ok, :process 0, :f :send, :value [[:send 3 [0 7]]], :time 2500, :index 1, :error {:a "x"}, :clock-time 1.5}

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from tidemark.checkers import History, Op, check, read_stream
-from tidemark.checkers.history.edn_history import edn_lines
+from tidemark.checkers.history.edn_lines import edn_lines
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
 
 

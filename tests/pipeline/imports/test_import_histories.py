@@ -14,7 +14,7 @@ from seeded_bugs import buggy_history
 
 from tidemark.checkers import Anomaly, History, Op, check, write_history
 from tidemark.checkers.history.columns.builder import columns_of
-from tidemark.checkers.history.edn_history import edn_lines
+from tidemark.checkers.history.edn_lines import edn_lines
 from tidemark.harness.runs.folder import load_file, load_history, store_history
 from tidemark.pipeline.compare.compare import compare
 from tidemark.pipeline.compare.examples import choose_examples

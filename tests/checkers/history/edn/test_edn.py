@@ -12,9 +12,9 @@ from tidemark.checkers import read_any
 from tidemark.checkers.history.edn import reader as reader_module
 from tidemark.checkers.history.edn.forms import Char, EdnList, EdnMap, EdnSet, Keyword, Long, Precise, Symbol, Tagged
 from tidemark.checkers.history.edn.operations import operations
-from tidemark.checkers.history.edn.reader import EdnError, elements, read_all
+from tidemark.checkers.history.edn.reader import EdnError, blocks_of, elements, read_all
 from tidemark.checkers.history.edn.writer import written
-from tidemark.checkers.history.edn_history import edn_lines
+from tidemark.checkers.history.edn_lines import edn_lines
 
 K = Keyword
 
@@ -98,6 +98,20 @@ def test_what_is_no_edn_is_refused_with_its_place(text, line, column, sentence):
     assert (refused.value.line, refused.value.column, refused.value.sentence) == (line, column, sentence)
 
 
+def test_what_is_wrong_before_a_byte_that_is_no_utf_8_is_told_first():
+    with pytest.raises(EdnError, match=r"^line 1, column 3: :: is no keyword$"):
+        list(elements([b"1 :: \xff"]))
+
+
+@pytest.mark.parametrize("size", [4, 100])
+def test_a_token_may_be_so_long_wherever_a_block_ends(size, monkeypatch):
+    monkeypatch.setattr(reader_module, "BLOCK", size)
+    monkeypatch.setattr(reader_module, "LONGEST", 10)
+
+    with pytest.raises(EdnError, match=r"^line 1, column 3: this token has more than 16777216 characters$"):
+        list(elements(blocks_of(io.BytesIO(b"1 12345678901 :a"))))
+
+
 def test_a_byte_that_is_no_utf_8_is_refused_with_its_place():
     with pytest.raises(EdnError, match=r"^line 2, column 2: byte 0xff is no UTF-8$"):
         list(elements(io.BytesIO(b"1\n:\xff")))
@@ -154,7 +168,7 @@ def test_a_file_is_not_read_whole():
         def read(self, size=-1):
             return b"{:type :ok, :process 0}\n" * (size // 24)
 
-    found = operations(Endless())
+    found = operations(blocks_of(Endless()))
 
     assert [next(found).line for _ in range(50_000)][-1] == 50_000
 
