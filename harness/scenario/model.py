@@ -115,7 +115,7 @@ class Scenario:
         about: a few sentences for somebody who sees it for the first time.
         brokers: the brokers' names in assignment order; broker *i*'s id is its place, from 1 on.
         first_epoch: the leader epoch of the first leader.
-        outcomes: what must come out, per variant.
+        outcomes: what must come out, per variant; empty if the script does not say.
     """
 
     file: str

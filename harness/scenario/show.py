@@ -114,7 +114,8 @@ def show_end(outcome: ScenarioOutcome, console: Console) -> None:
         console.print(Text(f"    {in_names(scenario, anomaly.message)}", style="dim"))
     if outcome.expected is None and outcome.matched:
         spoken = ", ".join(variants_of(scenario))
-        console.print(Text(f"The script claims nothing for {outcome.variant}; it speaks about {spoken}."))
+        about = f"; it speaks about {spoken}" if spoken else ", nor for any other variant"
+        console.print(Text(f"The script states no outcome for {outcome.variant}{about}."))
     elif outcome.matched:
         console.print(Text(f"As expected: {outcome.verdict.valid}.", style="green"))
     else:

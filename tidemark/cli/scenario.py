@@ -12,7 +12,7 @@ from rich.progress import track
 
 from tidemark.cli.docker_client import tells
 from tidemark.cli.exits import ANOMALY, VALID, exit_code
-from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions
+from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions, case_of
 from tidemark.cli.options import POSITIVE, RealRange, VariantName, json_option
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
@@ -29,6 +29,8 @@ from tidemark.harness.scenario.target import CannotPlayError, ScriptError
 from tidemark.harness.systems.outside.adapter import OutsideSystem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidemark.harness.scenario import Scenario, ScenarioOutcome
     from tidemark.harness.systems.system import System
 
@@ -39,7 +41,7 @@ Examples:
   tidemark scenario                                         what there is
   tidemark scenario kip-101-data-loss                        told step by step, under every rule it speaks about
   tidemark scenario kip-101-data-loss --variant kafka-0.10   under one rule
-  tidemark scenario mine.scenario                            a script of one's own
+  tidemark scenario mine.scenario                            a script of one's own; without outcomes it is judged like a run
   tidemark scenario --all --json                            all of them, for a script
   tidemark scenario --all --stop-at-first --junit report.xml     for a CI system
   tidemark scenario kip-101-data-loss --world docker         on real processes in containers
@@ -50,7 +52,11 @@ Examples:
 
 \b
 Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out.
-With --verdict: 0 every run is valid, 1 one is not, 2 unknown."""
+With --verdict, and if the script says of no outcome what it must be: 0 every run is valid, 1 one is not, 2 unknown."""
+
+UNLESS_TOLD = "kafka-2.7"
+"""The variant of a script that names none."""
+WORST_FIRST = ("invalid", "unknown", "valid")
 
 
 class ScenarioOptions(Options):
@@ -58,7 +64,10 @@ class ScenarioOptions(Options):
 
     name: str | None = argument(required=False)
     run_all: bool = flag("Run every scenario.", "--all")
-    variant: str | None = option("Only under this variant.", type=VariantName())
+    variant: str | None = option(
+        "Only under this variant.  [default: all of whose outcome the script speaks; kafka-2.7 if of none]",
+        type=VariantName(),
+    )
     world: str = shared(world_option)
     times: int = option("In containers: try each so many times.", type=POSITIVE, default=1)
     time_scale: float = option(
@@ -78,7 +87,7 @@ class ScenarioOptions(Options):
 @click.command("scenario", epilog=EPILOG)
 @taking(ScenarioOptions)
 def scenario_command(options: ScenarioOptions) -> int:
-    """Play a scenario and hold it against the outcome worked out by hand."""
+    """Play a scenario and hold it against the outcome worked out by hand. A script without outcomes is played and judged."""
     world = world_of(options.world, options.system, options.typed)
     _refuse(options, world)
     if isinstance(world.system, OutsideSystem):
@@ -95,14 +104,7 @@ def scenario_command(options: ScenarioOptions) -> int:
     if variant is not None and not world.is_simulated:
         variant_on(system, variant)
     simulated = world.is_simulated
-    spoken_of = {
-        s.name: scripts.variants_of(s) if simulated else [*variants_had(system, scripts.variants_of(s)).values()]
-        for s in chosen
-    }
-    pairs = [(s, v) for s in chosen for v in spoken_of[s.name] if variant in (None, v)]
-    if not pairs:
-        spoken = ", ".join(spoken_of[chosen[0].name]) if name else "other variants"
-        raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {spoken}")
+    pairs = _pairs(chosen, world, variant)
     tries = _simulated(pairs, stop=options.stop_at_first) if simulated else _contained(pairs, options, system)
     outcomes = [outcome for one in tries for outcome in one.outcomes]
     options.ci.tell([_case(one) for one in tries if one.times])
@@ -126,7 +128,30 @@ def scenario_command(options: ScenarioOptions) -> int:
         raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
     if options.by_verdict:
         return exit_code(outcome.verdict.valid for outcome in outcomes)
-    return VALID if all(outcome.matched for outcome in outcomes) else ANOMALY
+    if not all(outcome.matched for outcome in outcomes):
+        return ANOMALY
+    return exit_code(outcome.verdict.valid for outcome in outcomes if not outcome.scenario.outcomes)
+
+
+def _pairs(chosen: Sequence[Scenario], world: World, variant: str | None) -> Pairs:
+    """Which script is played under which variant: those that it speaks about; one without outcomes under any that is asked for.
+
+    Raises:
+        click.UsageError: there is nothing to play.
+    """
+    pairs: Pairs = []
+    spoken: tuple[str, ...] = ()
+    for script in chosen:
+        spoken = scripts.variants_of(script)
+        if not spoken:
+            spoken = (variant,) if variant else world.variants((UNLESS_TOLD,), typed=False)
+        elif not world.is_simulated:
+            spoken = (*variants_had(world.system, spoken).values(),)
+        pairs += [(script, name) for name in spoken if variant in (None, name)]
+    if not pairs:
+        others = "other variants" if len(chosen) > 1 else ", ".join(spoken)
+        raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {others}")
+    return pairs
 
 
 def _chosen(name: str) -> Scenario:
@@ -145,10 +170,16 @@ def _refuse(options: ScenarioOptions, world: World) -> None:
 
 
 def _case(tries: Tries) -> Case:
-    """A scenario under a variant: it failed if an outcome was not as expected, and broke if it could not be carried out."""
+    """A scenario under a variant: it failed if an outcome was not as expected, and broke if it could not be carried out; without
+    an outcome that is expected the worst verdict counts.
+    """
+    suite = f"tidemark scenario {tries.scenario.name}"
+    if not tries.mismatches and not tries.scenario.outcomes:
+        worst = min(tries.outcomes, key=lambda one: WORST_FIRST.index(one.verdict.valid))
+        return case_of(worst.verdict, suite, tries.variant)
     outcome = BROKEN if tries.failures else FAILED if tries.mismatches else PASSED
     words = tries.mismatches
-    return Case(f"tidemark scenario {tries.scenario.name}", tries.variant, outcome, words[0] if words else "", words)
+    return Case(suite, tries.variant, outcome, words[0] if words else "", words)
 
 
 def _simulated(pairs: Pairs, *, stop: bool = False) -> list[Tries]:
@@ -203,4 +234,5 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
 
 def _in_short(outcome: ScenarioOutcome) -> str:
     seconds = outcome.history.meta["end_us"] / 1e6
-    return f"{'as expected' if outcome.matched else 'NOT as expected: ' + outcome.mismatches[0]} ({seconds:.0f} s)"
+    well = "as expected" if outcome.scenario.outcomes else outcome.verdict.valid
+    return f"{well if outcome.matched else 'NOT as expected: ' + outcome.mismatches[0]} ({seconds:.0f} s)"

@@ -32,9 +32,10 @@ class Tries:
         return len(self.outcomes) + len(self.failures)
 
     @property
-    def expected(self) -> str:
-        """The verdict that the script claims."""
-        return self.scenario.outcomes[self.variant].verdict
+    def expected(self) -> str | None:
+        """The verdict that the script claims, if it does."""
+        claimed = self.scenario.outcomes.get(self.variant)
+        return claimed.verdict if claimed else None
 
     @property
     def matched(self) -> int:
@@ -107,7 +108,7 @@ def show_tries(tries: list[Tries]) -> None:
         table.add_row(
             one.scenario.name,
             one.variant,
-            one.expected,
+            one.expected or "–",
             f"{one.violated} of {one.times}",
             f"[{style}]{one.matched} of {one.times}[/]",
         )

@@ -31,6 +31,10 @@ def test_the_smallest_script_is_read():
     assert [(step.number, step.words) for step in scenario.steps] == [(1, "A leads.")]
 
 
+def test_a_script_need_not_say_how_it_ends():
+    assert parse_scenario(HEAD + STEP).outcomes == {}
+
+
 def test_comments_and_blank_lines_count_as_lines_but_say_nothing():
     with pytest.raises(ScenarioError, match=r"^scenario:8: "):
         parse_scenario(f"# one\n\n{HEAD}nonsense\n")
@@ -65,7 +69,6 @@ def test_comments_and_blank_lines_count_as_lines_but_say_nothing():
         (HEAD + STEP + OUTCOME + "name: y\n", 12, "'name' belongs to the head"),
         (HEAD + STEP + "outcome kafka-2.7: valid\n", 8, "does not say 'truncations: …' (or none)"),
         (HEAD + STEP + "outcome kafka-2.7: valid\n  truncations: none\n", 8, "final log, HW and epochs of A"),
-        (HEAD + STEP, 7, "a scenario needs at least one outcome"),
         (HEAD, 5, "a scenario needs at least one step"),
         (HEAD + "given:\n  A: 1:m1 | HW 1\n", 7, "a given replica needs its log, HW and epochs"),
         (HEAD + "given:\n  A: 1:m1 | HW 2 | epochs 1@0\n", 7, "HW 2 lies beyond the log's end 1"),

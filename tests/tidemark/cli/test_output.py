@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from tidemark.cli import main
 from tidemark.cli.output import output
 
 WORDS = "word " * 60
@@ -24,17 +23,6 @@ def test_a_file_is_not_wrapped_unless_somebody_says_how_wide_it_is(monkeypatch, 
     output().print(WORDS.strip())
 
     assert sys.stdout.getvalue().count("\n") == lines
-
-
-@pytest.mark.parametrize(("option", "code"), [((), 0), (("--verdict",), 1)])
-def test_a_scenario_exits_by_its_script_or_by_its_verdict(monkeypatch, capsys, option, code):
-    words = ["tidemark", "scenario", "kip-101-data-loss", "--variant", "kafka-0.10", "--json", *option]
-    monkeypatch.setattr(sys, "argv", words)
-
-    with pytest.raises(SystemExit) as end:
-        main()
-
-    assert end.value.code == code
 
 
 def test_ctrl_c_while_the_commands_are_loaded_ends_it_without_a_word():
