@@ -4,10 +4,14 @@ These are the public names, all of them (docs/api.md); everything else is privat
 first asked for, so that a node, which imports what it needs from ``tidemark.nodes``, needs no package for it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # typing takes its time to load, in which Ctrl-C would strike (tidemark/command.py)
 if TYPE_CHECKING:  # ``X as X``: a type checker may take it from here
+    from typing import Any
+
     from tidemark.checkers import Anomaly as Anomaly
     from tidemark.checkers import History as History
     from tidemark.checkers import Op as Op

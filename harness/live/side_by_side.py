@@ -20,15 +20,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from tidemark.harness.machines.errors import ClusterError
-from tidemark.harness.machines.interrupts import held_interrupts, terminated_like_interrupted
+from tidemark.harness.machines.interrupts import (
+    hear_them,
+    held_interrupts,
+    kept_from_new_processes,
+    terminated_like_interrupted,
+)
 
 LOOK_S = 0.25
 """So often is looked what a process is doing."""
 LAST_S = 90.0
 """For all processes to remove their machines, once they were asked to end."""
 _PR_SET_PDEATHSIG = 1
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""Kept from a new process until it has handlers of its own; its watcher's would let it remember them, and no more."""
 _DOING, _TOLD, _FAILED = "doing", "told", "failed"
 
 
@@ -100,13 +103,10 @@ class SideBySide:
         ours, theirs = fork.Pipe(duplex=False)
         with theirs, held_interrupts():
             process = fork.Process(target=_begin, args=(self._work, Job(number, theirs), os.getpid()))
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-            try:
+            with kept_from_new_processes():
                 process.start()
                 self._processes.append(process)
                 self._pipes[ours] = number
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """As :meth:`_end`."""
@@ -170,7 +170,7 @@ def _begin(work: Callable[[Job], None], job: Job, watcher: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with terminated_like_interrupted():
         try:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+            hear_them()
             os.setpgid(0, 0)
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
             if os.getppid() != watcher:

@@ -6,11 +6,14 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+
+
+_ASKED_TO_END: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Held:
@@ -72,3 +75,20 @@ def terminated_like_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def kept_from_new_processes() -> Iterator[None]:
+    """A process that is begun meanwhile hears of no Ctrl-C and no SIGTERM until it calls :func:`hear_them`: its parent's handlers,
+    which it begins with, would raise where nobody catches. In this process they come afterwards.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ASKED_TO_END)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def hear_them() -> None:
+    """Of a process that :func:`kept_from_new_processes` has kept them from, when it has said what they mean to it."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKED_TO_END)

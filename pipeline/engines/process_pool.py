@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from tidemark.harness.machines.interrupts import hear_them, kept_from_new_processes
 from tidemark.pipeline.chunks.chunk import FinishedChunk, Task, work_out
 from tidemark.pipeline.engines.delivery import Delivery
 
@@ -68,9 +69,10 @@ def _attempt(
     """The chunks that are not done because a process ended."""
     lost = []
     with _pool(task, len(numbers)) as pool:
-        futures: dict[Future[FinishedChunk], int] = {
-            pool.submit(_work_out, layout.task(number)): number for number in numbers
-        }
+        with kept_from_new_processes():  # the first task begins them
+            futures: dict[Future[FinishedChunk], int] = {
+                pool.submit(_work_out, layout.task(number)): number for number in numbers
+            }
         waiting = set(futures)
         while waiting and still():
             done, waiting = wait(waiting, POLL_SECONDS)
@@ -104,6 +106,7 @@ def _begin(task: Task, driver: int) -> None:
     global _task  # noqa: PLW0603  one for each process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    hear_them()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != driver:
         os._exit(1)

@@ -16,6 +16,7 @@ import click
 from tidemark.cli.extras import need
 from tidemark.cli.options import POSITIVE, SparkMaster
 from tidemark.cli.refused import refused
+from tidemark.harness.machines.interrupts import hear_them, kept_from_new_processes
 from tidemark.harness.runs.own_rules import Knowing, known
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
         return
     try:
         with ProcessPoolExecutor(count, initializer=_end_with_the_command) as pool:
+            with kept_from_new_processes():
+                pool.submit(int)  # the first task begins them
 
             def over_processes(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
                 return pool.map(Knowing(work, rules) if rules else work, items, chunksize=1 if dear else CHEAP)
@@ -87,6 +90,7 @@ def _end_with_the_command() -> None:
     command's to say, which lets this one finish the piece at which it is.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hear_them()
     command = parent_process()
 
     def follow() -> None:

@@ -12,6 +12,7 @@ from itertools import combinations
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
+from tidemark.harness.machines.interrupts import hear_them, kept_from_new_processes
 from tidemark.harness.search.explore.mesh import Mesh
 
 R = TypeVar("R")
@@ -43,6 +44,7 @@ def in_step(work: Callable[[Mesh], R], jobs: int) -> R:
     def other_process(rank: int) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what Ctrl-C means is the command's to say
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        hear_them()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != command:
             return
@@ -57,8 +59,9 @@ def in_step(work: Callable[[Mesh], R], jobs: int) -> R:
 
     children = [fork.Process(target=other_process, args=(rank,), daemon=True) for rank in range(1, jobs)]
     try:
-        for child in children:
-            child.start()
+        with kept_from_new_processes():
+            for child in children:
+                child.start()
         _close_all_but(links, 0)
         return work(Mesh(0, links[0]))
     except (EOFError, ConnectionError):

@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -129,3 +131,16 @@ def test_a_part_is_told_once_and_has_the_number_of_who_hears_it():
 def test_a_part_that_two_call_by_different_fingerprints_is_refused():
     with pytest.raises(ValueError, match="different fingerprints"):
         words("a").of.hear(Spoken(np.array([0]), np.array([7], np.uint64), []), 0)
+
+
+def test_ctrl_c_as_a_process_begins_is_the_command_s_to_act_on():
+    program = (
+        "import os, signal\n"
+        "from tidemark.harness.search.explore.processes import in_step\n"
+        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "print(in_step(lambda mesh: mesh.exchange([mesh.rank] * mesh.size), 2))\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.stdout, done.stderr) == ("[0, 1]\n", "")
