@@ -121,6 +121,7 @@ OF_REPLICAS: Final = (
             "isr-not-shrunk": "A leader kept a member in the ISR that lacked what it had, longer than it may.",
             "not-acknowledged": "A send or a deletion timed out although nothing stood in its way.",
             "hw-not-advanced": "A leader's high watermark stood still although all whom it has to wait for had more.",
+            "not-served": "No poll of a consumer gave anything for longer than it may, although nothing stood in its way.",
             "not-let-in": "A leader kept out a follower: it refused its fetches, or left it out of the ISR though it had all.",
         },
         find=lambda run: check_liveness(run.history, run.points, gave_up=run.gave_up),

@@ -289,7 +289,7 @@ _TRACE: Mapping[str, _Shape] = {
 
 _META: Mapping[str, _Shape] = {
     **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients", "family"), _STRING),
-    **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within"), _INTEGER),
+    **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within", "patience_us"), _INTEGER),
     **dict.fromkeys(
         ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes"), _BOOL
     ),

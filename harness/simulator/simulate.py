@@ -80,6 +80,7 @@ def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simu
             "seed": plan.seed,
             "faults": len(plan.faults),
             "read_back": read,
+            **({"patience_us": plan.workload.patience_us} if plan.workload.patience_us else {}),
             "hw_checkpoints": sum(node.hw_checkpoints for node in simulation.nodes.values()),
             **suffered.told(),
         },

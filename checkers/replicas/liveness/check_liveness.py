@@ -23,12 +23,14 @@ from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.trace_events import TIME, Reassign
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.liveness.bounds import Bounds
+from tidemark.checkers.replicas.liveness.calm import EVERYWHERE, all_well, calm_spans
 from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, committing, not_advanced
 from tidemark.checkers.replicas.liveness.log_ends import LogEnds
 from tidemark.checkers.replicas.liveness.not_let_in import Following, following, not_let_in
+from tidemark.checkers.replicas.liveness.not_served import InVain, in_vain, not_served
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
 from tidemark.checkers.replicas.liveness.unanswered import NAME as NOT_ACKNOWLEDGED
-from tidemark.checkers.replicas.liveness.unanswered import answering, given_up, unanswered
+from tidemark.checkers.replicas.liveness.unanswered import Request, answering, given_up, in_calm, timed_out, unanswered
 from tidemark.checkers.replicas.liveness.who_is_well import WhoIsWell
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
@@ -57,10 +59,11 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     brokers = sorted({broker for members in (*replicas.values(), *moved) for broker in members})
     state = WhoIsWell(events, history.nemesis, brokers, history.meta.get("holds_back"), replicas)
     waiting, lagging, gone, calm = Spans[Waiting](), Spans[Lagging](), Spans[Gone](), Spans[str]()
-    followed, committed, well = Spans[Following](), Spans[Committing](), Spans[int]()
+    followed, committed, well, quiet = Spans[Following](), Spans[Committing](), Spans[int](), Spans[str]()
     one_clock = history.meta.get("world", "sim") == "sim"
     min_isr = int(history.meta.get("min_isr", 1))
     requests = given_up(history.ops) if one_clock else []
+    polls, sends = _in_vain(history, bounds) if one_clock else ([], [])
     for time in state.moments():
         judged = state.controller_well()
         waiting.now(_waiting(state) if judged else [], time)
@@ -70,25 +73,37 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
             calm.now(_calm(state, min_isr) if judged else [], time)
         if requests:
             well.now(answering(state), time)
+        if polls or sends:
+            quiet.now(all_well(state), time)
         if one_clock:
             followed.now([*following(state)] if judged else [], time)
             committed.now([*committing(state, min_isr)] if judged else [], time)
     end = max(history.trace[-1][TIME], int(history.meta.get("end_us", 0)))
-    for spans in (waiting, lagging, gone, calm, followed, committed, well):
+    for spans in (waiting, lagging, gone, calm, followed, committed, well, quiet):
         spans.end(end)
     ends = LogEnds(history.trace)
+    calms = calm_spans(events, quiet, replicas, end) if quiet.closed else {}
     carried_out = [*unanswered(requests, history.trace, replicas, well, bounds)]
+    told = {(one.evidence["process"], one.evidence["until"]) for one in carried_out}
     return [
         *_no_leader(waiting, bounds),
         *_not_shrunk(lagging, bounds, ends, one_clock=one_clock),
         *_not_taken_out(gone, bounds),
-        *_not_acknowledged(
-            calm, bounds, history.ops, {(one.evidence["process"], one.evidence["until"]) for one in carried_out}
-        ),
+        *_not_acknowledged(calm, bounds, history.ops, told),
         *not_advanced(committed, bounds, ends),
         *not_let_in(followed, bounds, ends),
         *carried_out,
+        *(one for one in in_calm(sends, calms, bounds) if (one.evidence["process"], one.evidence["until"]) not in told),
+        *not_served(polls, calms.get(EVERYWHERE, ()), bounds),
     ]
+
+
+def _in_vain(history: History, bounds: Bounds) -> tuple[list[InVain], list[Request]]:
+    """Polls and sends that must have succeeded, if all was calm."""
+    meta = history.meta
+    polls = in_vain(history.ops, bounds, read_back=meta.get("read_back") is not False)
+    patience, has_isr = int(meta.get("patience_us", 0)), meta.get("isr", True)
+    return polls, timed_out(history.ops, bounds, patience_us=patience, has_isr=has_isr)
 
 
 def _waiting(state: WhoIsWell) -> list[Waiting]:

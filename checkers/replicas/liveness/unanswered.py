@@ -68,6 +68,42 @@ def given_up(ops: Sequence[Op]) -> list[Request]:
     return found
 
 
+def timed_out(ops: Sequence[Op], bounds: Bounds, *, patience_us: int, has_isr: bool) -> list[Request]:
+    """Sends that timed out, and must not have, if all was calm: whose leader gave them up sooner than a client does; or those for
+    which there was time. With an ISR not these: a leader waits for a member that cannot have what it has, until it has left.
+
+    ``patience_us``: how long a client waits; 0: as long as brokers do.
+    """
+    own = min(patience_us or bounds.give_up_us, bounds.give_up_us)
+    begun: dict[str, int] = {}
+    found = []
+    for op in ops:
+        if op.f == "send":
+            if op.type == "invoke":
+                begun[op.process] = op.time
+            elif op.error == TIMED_OUT and op.value:
+                span = Span(begun.get(op.process, op.time), op.time)
+                if span.length_us < own or (not has_isr and span.length_us > bounds.advance_us):
+                    _, key, what = op.value[0]
+                    found.append(Request(op.process, op.f, key, what, span))
+    return found
+
+
+def in_calm(requests: Sequence[Request], calm: Mapping[str, Sequence[Span]], bounds: Bounds) -> Iterator[Anomaly]:
+    """Those whose partition was calm all the time."""
+    for request in requests:
+        begin, end = request.span
+        if _covered(calm.get(request.key, ()), request.span):
+            message = (
+                f"A send to {request.key} by {request.process} at {seconds(begin)} was not acknowledged by {seconds(end)}, though "
+                "one broker led all the time, all others followed it, and nothing was wrong with anybody."
+            )
+            evidence = {
+                "process": request.process, "error": TIMED_OUT, "since": begin, "until": end, "bound_us": bounds.advance_us,
+            }  # fmt: skip
+            yield Anomaly(NAME, VIOLATION, end, request.key, message, evidence=evidence)
+
+
 def answering(state: WhoIsWell) -> list[int]:
     """The brokers of a moment that can answer a client, whatever they know of the cluster."""
     return [b for b in state.brokers if b not in state.silent_since and not state.faults.touches(b)]
