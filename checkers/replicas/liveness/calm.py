@@ -7,6 +7,7 @@ say of themselves, so this holds with a controller or without one. A partition w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Follow, Lead, TraceEvent
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
@@ -17,6 +18,15 @@ _MOVES = frozenset({"reassign", "members"})
 
 EVERYWHERE = ""
 """Stands for all partitions at once."""
+
+
+class Calm(NamedTuple):
+    """One span of it, and who leads; −1 of `EVERYWHERE`."""
+
+    span: Span
+    leader: int
+
+
 View = tuple[int, int]
 """Whose word a replica goes by: the leader's, itself perhaps, and the epoch."""
 
@@ -28,12 +38,12 @@ def all_well(state: WhoIsWell) -> list[str]:
 
 def calm_spans(
     points: Sequence[TraceEvent], well: Spans[str], replicas: Mapping[str, Sequence[int]], end: int
-) -> dict[str, list[Span]]:
+) -> dict[str, list[Calm]]:
     """The spans of each partition, and of `EVERYWHERE`, by the turning points of a trace and the spans in which all are well."""
-    agreed = Spans[str]()
+    agreed = Spans[tuple[str, View]]()
     views: dict[str, dict[int, View]] = {partition: {} for partition in replicas}
     moved: set[str] = set()
-    now: set[str] = set()
+    now: dict[str, View] = {}
     for event in points:
         kind, node = event[KIND], event[NODE]
         of_partition = views.get(event[PARTITION])
@@ -52,23 +62,24 @@ def calm_spans(
         else:
             continue
         for partition in views if of_partition is None else (event[PARTITION],):
-            if partition not in moved and _agree(views[partition], replicas[partition]):
-                now.add(partition)
+            view = _agreed(views[partition], replicas[partition])
+            if view is not None and partition not in moved:
+                now[partition] = view
             else:
-                now.discard(partition)
-        agreed.now([*now, *([EVERYWHERE] if now.issuperset(replicas) else ())], event[TIME])
+                now.pop(partition, None)
+        agreed.now([*now.items(), *([(EVERYWHERE, (-1, -1))] if len(now) == len(views) else ())], event[TIME])
     agreed.end(end)
-    found: dict[str, list[Span]] = {partition: [] for partition in (*replicas, EVERYWHERE)}
-    for partition, span in agreed.closed:
-        found[partition] += _common(span, [one for _, one in well.closed])
+    found: dict[str, list[Calm]] = {partition: [] for partition in (*replicas, EVERYWHERE)}
+    for (partition, (leader, _)), span in agreed.closed:
+        found[partition] += [Calm(both, leader) for both in _common(span, [one for _, one in well.closed])]
     return found
 
 
-def _agree(views: Mapping[int, View], replicas: Sequence[int]) -> bool:
-    """Whether one leads, and all others follow it."""
+def _agreed(views: Mapping[int, View], replicas: Sequence[int]) -> View | None:
+    """What all go by, if one of them leads, and all others follow it."""
     told = {views.get(broker) for broker in replicas}
-    leader = next(iter(told)) if len(told) == 1 else None
-    return leader is not None and views.get(leader[0]) == leader
+    view = next(iter(told)) if len(told) == 1 else None
+    return view if view is not None and views.get(view[0]) == view else None
 
 
 def _common(span: Span, others: Sequence[Span]) -> Iterator[Span]:

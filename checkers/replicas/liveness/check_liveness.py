@@ -26,6 +26,7 @@ from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.calm import EVERYWHERE, all_well, calm_spans
 from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, committing, not_advanced
 from tidemark.checkers.replicas.liveness.log_ends import LogEnds
+from tidemark.checkers.replicas.liveness.not_elected import not_elected, orders
 from tidemark.checkers.replicas.liveness.not_let_in import Following, following, not_let_in
 from tidemark.checkers.replicas.liveness.not_served import InVain, in_vain, not_served
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
@@ -64,6 +65,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     min_isr = int(history.meta.get("min_isr", 1))
     requests = given_up(history.ops) if one_clock else []
     polls, sends = _in_vain(history, bounds) if one_clock else ([], [])
+    asked = orders(history.nemesis, replicas) if one_clock else []
     for time in state.moments():
         judged = state.controller_well()
         waiting.now(_waiting(state) if judged else [], time)
@@ -73,7 +75,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
             calm.now(_calm(state, min_isr) if judged else [], time)
         if requests:
             well.now(answering(state), time)
-        if polls or sends:
+        if polls or sends or asked:
             quiet.now(all_well(state), time)
         if one_clock:
             followed.now([*following(state)] if judged else [], time)
@@ -94,6 +96,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         *not_let_in(followed, bounds, ends),
         *carried_out,
         *(one for one in in_calm(sends, calms, bounds) if (one.evidence["process"], one.evidence["until"]) not in told),
+        *not_elected(asked, events, calms, bounds, replicas, has_isr=history.meta.get("isr", True)),
         *not_served(polls, calms.get(EVERYWHERE, ()), bounds),
     ]
 

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from tidemark.checkers.history.history import Op
 from tidemark.checkers.replicas.liveness.bounds import Bounds
+from tidemark.checkers.replicas.liveness.calm import Calm
 from tidemark.checkers.replicas.liveness.spans import Span
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
@@ -72,10 +73,10 @@ def _has_records(op: Op) -> bool:
     return any(records for micro in op.value or () if isinstance(micro[1], Mapping) for records in micro[1].values())
 
 
-def not_served(polls: Sequence[InVain], calm: Sequence[Span], bounds: Bounds) -> Iterator[Anomaly]:
+def not_served(polls: Sequence[InVain], calm: Sequence[Calm], bounds: Bounds) -> Iterator[Anomaly]:
     """Those that lasted too long while every partition was calm: a poll that fails does not say which one it was of."""
     for process, (since, until), error in polls:
-        for begin, end in calm:
+        for (begin, end), _ in calm:
             span = Span(max(since, begin), min(until, end))
             if span.length_us > bounds.elect_us:
                 message = (

@@ -33,6 +33,7 @@ from typing import NamedTuple
 from tidemark.checkers.history.history import Op
 from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Append, Hw, LogStart, Recovered, TraceEvent
 from tidemark.checkers.replicas.liveness.bounds import Bounds
+from tidemark.checkers.replicas.liveness.calm import Calm
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
 from tidemark.checkers.replicas.liveness.who_is_well import WhoIsWell
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
@@ -89,11 +90,11 @@ def timed_out(ops: Sequence[Op], bounds: Bounds, *, patience_us: int, has_isr: b
     return found
 
 
-def in_calm(requests: Sequence[Request], calm: Mapping[str, Sequence[Span]], bounds: Bounds) -> Iterator[Anomaly]:
+def in_calm(requests: Sequence[Request], calm: Mapping[str, Sequence[Calm]], bounds: Bounds) -> Iterator[Anomaly]:
     """Those whose partition was calm all the time."""
     for request in requests:
         begin, end = request.span
-        if _covered(calm.get(request.key, ()), request.span):
+        if _covered([one.span for one in calm.get(request.key, ())], request.span):
             message = (
                 f"A send to {request.key} by {request.process} at {seconds(begin)} was not acknowledged by {seconds(end)}, though "
                 "one broker led all the time, all others followed it, and nothing was wrong with anybody."

@@ -97,3 +97,39 @@ def test_a_leader_gives_no_send_up_before_its_client_does():
     assert found("not-acknowledged", send(10, 12), patience_us=2) == []
     assert found("not-acknowledged", send(10, 12), isr=True) == [(10, 12)]
     assert found("not-acknowledged", send(10, 25), isr=True) == []
+
+
+def order(kind="forced-election", node=2, time=10):
+    return (time, "strike", 0, kind, {"node": node, "partition": "t-0"})
+
+
+AFTER = 10 + 9
+
+
+@pytest.mark.parametrize(("end", "expected"), [(AFTER, []), (AFTER + 1, [(10, AFTER + 1)])])
+def test_an_election_that_is_asked_for_is_held_within_the_bound(end, expected):
+    stands = [(end, 2, "follow", "t-0", 2, -1, 0, 0)]
+
+    assert found("not-elected", [], stands, [order()]) == expected
+
+
+def test_preferred_is_the_first_replica_and_who_leads_already_is_not_elected():
+    second_leads = ((1, 2, "lead", "t-0", 1, 0, 0, ()), (2, 1, "follow", "t-0", 1, 2, 0, 0))
+
+    assert found("not-elected", [], nemesis=[order("preferred-election")]) == []
+    assert found("not-elected", [], nemesis=[order("preferred-election")], led=second_leads) == [(10, 500)]
+    assert found("not-elected", [], nemesis=[order(node=1)]) == []
+    assert found("not-elected", [], nemesis=[order(node=3)]) == []
+
+
+def test_a_controller_elects_members_of_the_isr_only():
+    elected = (0, 0, "elect", "t-0", 1, 1, (1, 2), (), "initial", True, 0)
+    shrunk = (5, 0, "isr-change", "t-0", (1,), (), 1)
+
+    assert found("not-elected", [], [], [order()], led=(elected, LED, FOLLOWED), isr=True) == [(10, 500)]
+    assert found("not-elected", [], [shrunk], [order()], led=(elected, LED, FOLLOWED), isr=True) == []
+
+
+def test_nobody_is_elected_unless_all_is_calm():
+    assert found("not-elected", [], nemesis=[order(), (12, "strike", 1, "isolate", {"node": 2})]) == []
+    assert found("not-elected", [], nemesis=[order()], world="docker") == []
