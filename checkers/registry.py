@@ -19,6 +19,7 @@ from tidemark.checkers.replicas.consensus.double_vote import double_votes
 from tidemark.checkers.replicas.consensus.entry_matching import EntryMatching
 from tidemark.checkers.replicas.consensus.leader_append_only import LeaderAppendOnly
 from tidemark.checkers.replicas.consensus.state_machine_safety import StateMachineSafety
+from tidemark.checkers.replicas.consensus.stood_alone import stood_alone
 from tidemark.checkers.replicas.consensus.unsafe_commit import UnsafeCommit
 from tidemark.checkers.replicas.dirty_read import dirty_reads
 from tidemark.checkers.replicas.divergence import Divergence
@@ -30,6 +31,7 @@ from tidemark.checkers.replicas.hw_regression import HwRegression
 from tidemark.checkers.replicas.in_sync import InSync, LastingInSync
 from tidemark.checkers.replicas.isr_quorum import IsrQuorum
 from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
+from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
 from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates
@@ -207,6 +209,13 @@ OF_REPLICAS: Final = (
         {"unsafe-commit": "A leader called records committed while a server without them could still be elected."},
         lambda run: UnsafeCommit(run.assignment),
         where=lambda run: not run.has_isr and run.votes,  # else nobody's log makes it electable
+    ),
+    ReplicaChecker(
+        {"stood-alone": "A server stood for election though no majority had said that it would vote for it."},
+        find=lambda run: stood_alone(
+            [event for _, event in run.points], run.history.nemesis, run.assignment, Bounds.of(run.meta)
+        ),
+        where=lambda run: not run.has_isr and not run.patience_us,
     ),
     ReplicaChecker(
         {"double-vote": "A server voted for two candidates in one generation."},

@@ -210,6 +210,10 @@ class Vote(Event):
     generation: int
     candidate: int
 
+class PreVote(Event):
+    generation: int
+    candidate: int
+
 class Members(Event):
     replicas: Nodes
     offset: int

@@ -61,6 +61,8 @@ class CanvassingMember(PushingMember):
             and not self.hears_leader(now)
             and (not self.variant.up_to_date_votes or self.is_behind(m.last_generation, m.leo))
         )
+        if granted:
+            self.out.append((now, self.node_id, "pre-vote", self.name, m.generation, m.source))
         response = PreVoteResponse(self.node_id, self.name, self.generation, m.generation, granted)
         self.out.append(Send(m.source, response))
 
