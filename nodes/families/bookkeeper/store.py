@@ -72,7 +72,11 @@ class MetadataStore:
         }
 
     def step(self, now: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of tidemark.nodes.core.events)
-        """Take one event."""
+        """Take one event.
+
+        Raises:
+            KeyError: it is none of a store's.
+        """
         self.out = []
         kind = type(event)
         if kind is TimerFired or kind is Started:
@@ -84,7 +88,7 @@ class MetadataStore:
         elif kind is ControllerElected:
             self._up = True
             self._sessions = dict.fromkeys(self._sessions, now)
-        elif self._up and kind in self._steps:
+        elif self._up:
             self._steps[kind](now, event)
         return self.out
 

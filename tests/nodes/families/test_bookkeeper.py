@@ -279,3 +279,10 @@ def test_whoever_is_no_bookie_yet_asks_for_the_partition_when_it_is_one():
     assert asked(node.on_stand, None) == []
     assert asked(node.on_registered, BookieRegistered(CONTROLLER, P, 1, 0)) == [Acquire(1, P, 4, by_force=True)]
     assert asked(node.tick) == [], "once"
+
+
+def test_what_is_no_message_of_a_stores_is_an_error_of_whoever_sent_it():
+    store = MetadataStore((1,), {P: (1,)}, parse_variant("bookkeeper"), Settings())
+
+    with pytest.raises(KeyError):
+        store.step(0, None)
