@@ -57,13 +57,11 @@ class EdnLines(NamedTuple):
     Attributes:
         columns: of the clients' operations, names as they are there.
         places: the lines of these.
-        latest: the latest time of these and all before, ns.
         nemesis: what it did.
     """
 
     columns: Columns
     places: Sequence[int]
-    latest: int
     nemesis: list[NemesisHalf]
 
 
@@ -149,7 +147,7 @@ class EdnLinesReader:
             [half.value or None for half in found.halves],
             [_words(half.error) for half in found.halves],
             [acks_of(half.acks) for half in found.halves],
-            [half.final for half in found.halves],
+            [half.final is True for half in found.halves],
         ]
         odd = {}
         for place, op in found.odd.items():
@@ -177,10 +175,9 @@ class EdnLinesReader:
             raise UnusualError
         nemesis = []
         for place, op in found.others:
-            if self._part and op.time is None:
-                raise UnusualError
-            nemesis += nemesis_half(op, int(times[place - 1]) if place else latest)
-        return EdnLines(columns, found.places, int(times[-1]) if len(times) else latest, nemesis)
+            before = int(times[place - 1]) if place else latest
+            nemesis += nemesis_half(op, None if self._part else before)
+        return EdnLines(columns, found.places, nemesis)
 
     def _refuse_what_is_there_twice(self, halves: list[Any], names: int) -> None:
         others = len(self._lines.others)

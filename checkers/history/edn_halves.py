@@ -85,11 +85,17 @@ def half_of(op: EdnOp, time: int, names: Names) -> Op:
     return Op(time, op.process, op.type, f, value, words, acks_of(op.fields.get(_ACKS)), final)
 
 
-def nemesis_half(op: EdnOp, latest: int) -> list[NemesisHalf]:
-    """What the nemesis did, if it was it and no other that is no client; without a time it was at the latest that was told, ns."""
+def nemesis_half(op: EdnOp, latest: int | None) -> list[NemesisHalf]:
+    """What the nemesis did, if it was it and no other that is no client; without a time it was at the latest that was told, ns.
+
+    Raises:
+        ShapeError: it has no time, and nobody knows that; or its value is none.
+    """
     if op.process is not _NEMESIS:
         return []
     time = latest if op.time is None else op.time
+    if time is None:
+        raise ShapeError("it has no :time")
     return [NemesisHalf(time // 1000, str(plain_form(op.f)), plain_form(op.value))]
 
 

@@ -10,11 +10,16 @@ operations are read one by one; and so is all that follows, if the block does no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+import numpy as np
 
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
+from tidemark.checkers.history.columns.columns import Columns
+from tidemark.checkers.history.edn.forms import EdnMap
 from tidemark.checkers.history.edn.operations import EdnOp, operations
 from tidemark.checkers.history.edn.reader import EdnError
 from tidemark.checkers.history.edn_halves import Names, half_of, nemesis_half, rebalanced_of, shown_form
@@ -23,9 +28,6 @@ from tidemark.checkers.history.history import History
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
 from tidemark.checkers.history.line_shapes import ShapeError
 from tidemark.checkers.history.long_file import BLOCK, blocks_of
-
-if TYPE_CHECKING:
-    from tidemark.checkers.history.edn_at_once import EdnLines
 
 
 def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
@@ -39,57 +41,64 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
         EdnError: with the line, and what is wrong there.
         OSError: it cannot be read.
     """
-    history = History()
     reading = EdnReading()
+    kept: list[EdnMap] = []
     blocks = blocks_of(file)
     first = next(blocks, b"")
-    if forms or len(first) < BLOCK:
-        reading.each(_kept(operations(chain((first,), blocks)), history) if forms else operations((first,)))
+    if forms:
+        reading.each(_kept(operations(chain((first,), blocks)), kept))
+    elif len(first) < BLOCK:
+        reading.each(operations((first,)))
     else:
         with collector_paused():
             reading.blocks(chain((first,), blocks))
-    history.columns = reading.builder.columns()
-    history.nemesis = strikes_and_healings(reading.nemesis)
+    history = reading.history()
+    history.forms = kept
     return history
 
 
-def _kept(ops: Iterable[EdnOp], history: History) -> Iterator[EdnOp]:
+def _kept(ops: Iterable[EdnOp], kept: list[EdnMap]) -> Iterator[EdnOp]:
     for op in ops:
-        history.forms.append(op.fields)
+        kept.append(op.fields)
         yield op
 
 
 class EdnReading:
-    """Takes the operations of a file, or of a part of one, one by one or many at once.
+    """Takes the operations of a file, one by one or many at once, or of a part of one, where what was before is not known.
 
     Attributes:
         builder: has what clients did.
         nemesis: what the nemesis did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, part: bool = False) -> None:
+        self._part = part
         self.builder = ColumnsBuilder()
         self.nemesis: list[NemesisHalf] = []
         self._names = Names()
         self._latest = 0  # ns
         self._sending: dict[str | int, tuple[int, Sends]] = {}
 
-    def blocks(self, blocks: Iterable[bytes]) -> None:
-        """All blocks of a file, of whole lines each.
+    def blocks(self, blocks: Iterable[bytes], number: int = 1) -> None:
+        """All blocks of a file, of whole lines each; the first line is the `number`-th.
 
         Raises:
-            EdnError: with the line, and what is wrong there.
+            EdnError: with the line, and what is wrong there. In a part of a file something may only be unusual.
         """
         from tidemark.checkers.history.edn_at_once import EdnLinesReader  # it imports msgspec
+        from tidemark.checkers.history.stretch import stretch_of
 
-        reader, number = EdnLinesReader(), 1
+        reader = EdnLinesReader(part=self._part)
         blocks = iter(blocks)
         for block in blocks:
             found = reader.read(block, number, self._latest)
-            if found is None or not self.at_once(found):
+            stretch = None if found is None else stretch_of(found.columns, found.places, only_sends=True)
+            if found is None or stretch is None or not self.join(found.columns, found.nemesis, stretch):
                 try:
                     ops = list(operations((block,), number))
                 except EdnError:  # it is wrong, or does not end here
+                    if self._part:
+                        raise
                     self.each(operations(chain((block,), blocks), number))
                     return
                 self.each(ops)
@@ -112,7 +121,7 @@ class EdnReading:
 
     def _one(self, op: EdnOp) -> None:
         if not isinstance(op.process, int):
-            self.nemesis += nemesis_half(op, self._latest)
+            self.nemesis += nemesis_half(op, None if self._part else self._latest)
             return
         self._latest = max(self._latest, self._latest if op.time is None else op.time)
         half = half_of(op, self._latest // 1000, self._names)
@@ -125,19 +134,22 @@ class EdnReading:
             if other:
                 raise ShapeError(f"process {op.process} completes a {half.f} {other} (line {line})")
 
-    def at_once(self, found: EdnLines) -> bool:
-        """The next lines, which were read together; false, and they are not taken, if a process may contradict itself."""
-        from tidemark.checkers.history.stretch import stretch_of
-
-        stretch = stretch_of(found.columns, found.places, only_sends=True)
-        if stretch is None or not self.follow(stretch):
+    def join(self, columns: Columns, nemesis: Iterable[NemesisHalf], stretch: Stretch) -> bool:
+        """What clients and the nemesis did in the next lines; false, and it is not taken, if a process may contradict itself."""
+        if not self._follow(stretch):
             return False
-        self.builder.join(found.columns)
-        self.nemesis += found.nemesis
-        self._latest = found.latest
+        if len(columns):
+            columns = _not_before(self._latest, columns)
+            self._latest = int(columns.time[-1]) * 1000 + int(columns.time_ns[-1])
+        self.builder.join(columns)
+        self.nemesis += nemesis
         return True
 
-    def follow(self, stretch: Stretch) -> bool:
+    def history(self) -> History:
+        """All that was taken."""
+        return History(columns=self.builder.columns(), nemesis=strikes_and_healings(self.nemesis))
+
+    def _follow(self, stretch: Stretch) -> bool:
         """What the processes did in the next lines; false, and it is not followed, if a completion may send something else than
         what was invoked.
         """
@@ -150,3 +162,11 @@ class EdnReading:
             else:
                 self._sending.pop(process, None)
         return True
+
+
+def _not_before(latest: int, columns: Columns) -> Columns:
+    """Columns in order of time, of which none is before a time in ns."""
+    if columns.time[0] > latest // 1000:
+        return columns
+    times = np.maximum(columns.time * 1000 + columns.time_ns, latest)
+    return replace(columns, time=times // 1000, time_ns=(times % 1000).astype(np.int16))

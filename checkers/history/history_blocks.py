@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.columns.columns import Columns
+from tidemark.checkers.history.edn_blocks import EdnBlock, edn_together, read_edn_block
 from tidemark.checkers.history.entry_order import EntryOrder, Stretch
 from tidemark.checkers.history.history import History, NemesisOp
 from tidemark.checkers.history.history_file import MANY, NotJsonError, entry_of
@@ -24,6 +25,7 @@ from tidemark.checkers.history.line_count import LineCount
 from tidemark.checkers.history.line_shapes import ShapeError, meta_of
 from tidemark.checkers.history.lines_at_once import LinesReader
 from tidemark.checkers.history.long_file import blocks_of
+from tidemark.checkers.history.reading import is_edn
 from tidemark.checkers.history.stretch import stretch_of
 
 LEAST_BYTES: Final = 16 << 20
@@ -34,11 +36,12 @@ LONGEST_META: Final = 1 << 20
 
 
 class Place(NamedTuple):
-    """Where a block lies in its file: whole lines, in bytes."""
+    """Where a block lies in its file: whole lines, in bytes. The file is of JSON lines, or of EDN."""
 
     path: Path
     begin: int
     end: int
+    edn: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class _UnusualError(ValueError):
 
 def places(path: Path, jobs: int) -> list[Place]:
     """The blocks of a file for so many processes; the first begins behind the meta line, if there is one. Fewer than two if it is
-    not worth it, or it is no file of JSON lines.
+    not worth it, or it is no file of JSON lines or of EDN, line by line.
 
     Raises:
         OSError: It cannot be read.
@@ -74,7 +77,9 @@ def places(path: Path, jobs: int) -> list[Place]:
     if not path.is_file():  # of a pipe nothing can be read twice
         return []
     with path.open("rb") as file:
-        begin = _behind_meta(file.readline(LONGEST_META))
+        line = file.readline(LONGEST_META)
+        edn = is_edn(line) and line[:1] != b"["
+        begin = 0 if edn else _behind_meta(line)
         size = file.seek(0, os.SEEK_END)
         if begin is None or size - begin < 2 * LEAST_BYTES:
             return []
@@ -85,29 +90,32 @@ def places(path: Path, jobs: int) -> list[Place]:
             file.readline()
             ends.append(file.tell())
     bounds = sorted({begin, *ends, size})
-    return [Place(path, one, other) for one, other in pairwise(bounds)]
+    return [Place(path, one, other, edn) for one, other in pairwise(bounds)]
 
 
-def read_block(place: Place) -> Block | None:
+def read_block(place: Place) -> Block | EdnBlock | None:
     """Read a block; None if there is something unusual in it.
 
     Raises:
         OSError: It cannot be read.
     """
-    reading = _Reading()
-    number = 1 if place.begin == 0 else 2  # what counts is whether it may begin as a file does
     with place.path.open("rb") as file, collector_paused():
         file.seek(place.begin)
-        try:
-            for lines in blocks_of(file, place.end - place.begin):
-                reading.add(lines, number)
-                number = 2
-            return reading.block()
-        except _UnusualError:
-            return None
+        blocks = blocks_of(file, place.end - place.begin)
+        return (read_edn_block if place.edn else _read_json)(blocks, begins=place.begin == 0)
 
 
-def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
+def _read_json(blocks: Iterable[bytes], *, begins: bool) -> Block | None:
+    reading = _Reading()
+    try:
+        for number, lines in zip(chain((1 if begins else 2,), repeat(2)), blocks, strict=False):  # only 1 is another
+            reading.add(lines, number)
+        return reading.block()
+    except _UnusualError:
+        return None
+
+
+def together(path: Path, blocks: Iterable[Block | EdnBlock | None]) -> History | None:
     """The history in a file whose blocks were read; None if it takes one who reads all of it.
 
     Raises:
@@ -115,6 +123,12 @@ def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
     """
     with path.open("rb") as file:
         line = file.readline(LONGEST_META)
+    if is_edn(line):
+        return edn_together(cast("Iterable[EdnBlock | None]", blocks))
+    return _json_together(line, cast("Iterable[Block | None]", blocks))
+
+
+def _json_together(line: bytes, blocks: Iterable[Block | None]) -> History | None:
     counted = LineCount()
     meta: dict[str, Any] = {}
     if _behind_meta(line):

@@ -16,14 +16,13 @@ from tidemark.checkers.history.history_file import LinesAtOnce, NotJsonError, en
 from tidemark.checkers.history.line_shapes import ShapeError, nemesis_of, op_of
 from tidemark.checkers.history.typed_lines import NOT_DECODED, TypedLines
 
-LOGS: Final = frozenset({"send", "poll", "txn"})
 _MAY_BE_NULL: Final = "poll"
 _FIELDS: Final = (
     ("kind", Literal["op"]),
     ("time", int),
     ("process", str | int),
     ("type", Literal["invoke", "ok", "fail", "info"]),
-    ("f", str),
+    ("f", Literal["send", "poll", "txn"]),
     ("value", Any),
     ("line", int | None, None),
     ("error", str | None, None),
@@ -93,16 +92,13 @@ class LinesReader:
                 half = decode(line)
             except NOT_DECODED:
                 entry = entry_of(line, place)
-                if entry.pop("kind", None) == "nemesis":
-                    numbers.append(entry.pop("line", None))
+                kind, told = entry.pop("kind", None), entry.pop("line", None)
+                if kind == "nemesis":
+                    numbers.append(told)
                     nemesis.append(nemesis_of(entry))
                     continue
-                half = None
-            if half is None or half.f not in LOGS:
-                entry = entry_of(line, place)
-                if entry.pop("kind", None) != "op":
+                if kind != "op":
                     raise UnusualError from None
-                told = entry.pop("line", None)
                 op = op_of(entry)
                 odd[len(halves)] = Odd(op)
                 half = _Half(told, op)
@@ -116,7 +112,7 @@ class LinesReader:
         if block.count(b"}\n{") != many - 1 or block[:1] != b"{" or block.rstrip(b"\n")[-1:] != b"}":
             return None
         halves = self._lines.decoded(block)
-        if halves is None or len(halves) != many or not {half.f for half in halves} <= LOGS:
+        if halves is None or len(halves) != many:
             return None
         return halves
 

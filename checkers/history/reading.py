@@ -71,7 +71,7 @@ def _read_log(file: io.BufferedReader) -> History:
 def _read(file: io.BufferedReader, *, allow_torn_tail: bool, forms: bool, rows: bool) -> History:
     begin = file.peek(_PEEKED)
     _refuse_other_files(begin)
-    if not _is_edn(begin):
+    if not is_edn(begin):
         if rows:
             return parse_history(lines_of(file), allow_torn_tail=allow_torn_tail, columns=False)
         return parse_file(file, allow_torn_tail=allow_torn_tail)
@@ -101,7 +101,7 @@ def _refuse_other_files(begin: bytes) -> None:
         raise HistoryFormatError(line, "this is no history: neither JSON lines, nor Jepsen's EDN, nor Parquet")
 
 
-def _is_edn(begin: bytes) -> bool:
+def is_edn(begin: bytes) -> bool:
     """Whether a file that begins so is EDN: a map with keywords, a collection, a tag, or a comment."""
     text = begin.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n,")
     if text[:1] == b"{":

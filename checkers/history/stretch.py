@@ -32,20 +32,23 @@ def stretch_of(columns: Columns, places: Sequence[int], *, only_sends: bool = Fa
         return None
     if _other_sends(columns, order[:-1][ended], order[1:][ended]):
         return None
-    begins = np.flatnonzero(np.concatenate([[True], ~same])) if len(process) else np.zeros(0, np.int64)
-    ends = np.concatenate([begins[1:], [len(process)]]) - 1
+    begins = np.flatnonzero(np.concatenate([[True], ~same]))[: len(process)]
+    ends = np.concatenate([begins[1:], [len(process)]])[: len(process)] - 1
 
-    def half(place: np.intp) -> Half:
-        return Half(
-            int(time[place]),
-            bool(invoked[place]),
-            columns.fs[f[place]],
-            places[int(order[place])],
-            _sends(columns, int(order[place])),
-        )
+    def halves(at: Ints, *, sending: bool) -> list[Half]:
+        """Those at some places in the order, with what they send if they are invocations (`sending`), or if they are none."""
+        rows = order[at].tolist()
+        return [
+            Half(when, invokes, columns.fs[what], places[row], _sends(columns, row) if invokes is sending else ())
+            for row, when, invokes, what in zip(
+                rows, time[at].tolist(), invoked[at].tolist(), f[at].tolist(), strict=True
+            )
+        ]
 
+    firsts, lasts = halves(begins, sending=False), halves(ends, sending=True)  # of others nobody asks what they send
     return {
-        columns.processes[process[begin]]: (half(begin), half(end)) for begin, end in zip(begins, ends, strict=False)
+        columns.processes[number]: both
+        for number, both in zip(process[begins].tolist(), zip(firsts, lasts, strict=True), strict=True)
     }
 
 

@@ -51,7 +51,7 @@ STANDARD_INPUT = Path("-")
 
 def read(path: Path, *, forms: bool = False, rows: bool = False, jobs: int = 1) -> History:
     """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are, `rows` all values. So many
-    processes read a long file of JSON lines, and the history is the same.
+    processes read a long file of JSON lines or EDN, and the history is the same.
 
     Raises:
         click.ClickException: there is none, or it is none.
@@ -91,7 +91,7 @@ class CheckOptions(Options):
     of_model: ModelOptions = group(ModelOptions)
     checkers: tuple[str, ...] = shared(checker_option)
     jobs: int | None = option(
-        "Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
+        "Of a long file of JSON lines or EDN: so many processes read it, which is most of the work.  [default: 1]",
         type=POSITIVE,
     )
     campaign: CampaignCheckOptions = group(CampaignCheckOptions)

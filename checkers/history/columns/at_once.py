@@ -133,9 +133,9 @@ def _columns(halves: Halves, odd: Mapping[int, Odd], dialect: Dialect, ns: NDArr
         process=process,
         type=types,
         f=_numbers(fs, halves.f),
-        acks=np.array([ACKS_NUMBER.get(one, 0) for one in halves.acks], np.int8),
-        error=_numbers(errors, halves.error),
-        final=np.array([one is True for one in halves.final], np.int8),
+        acks=_one_by_one(halves.acks, lambda one: ACKS_NUMBER.get(one, 0), np.int8),
+        error=_one_by_one(halves.error, errors.__getitem__, np.int32),
+        final=_one_by_one(halves.final, lambda one: one is True, np.int8),
         row_half=rows.half,
         row_kind=rows.kind.astype(np.int8),
         row_key=rows.key.astype(np.int32),
@@ -151,6 +151,13 @@ def _columns(halves: Halves, odd: Mapping[int, Odd], dialect: Dialect, ns: NDArr
 
 def _numbers(known: Numbers, names: Iterable[Any]) -> NDArray[np.int32]:
     return np.array(list(map(known.__getitem__, names)), np.int32)
+
+
+def _one_by_one(column: Sequence[Any], number: Callable[[Any], int], kind: type[np.generic]) -> NDArray[Any]:
+    """The number of each; mostly all are the same."""
+    if column and column.count(column[0]) == len(column):
+        return np.full(len(column), number(column[0]), kind)
+    return np.array(list(map(number, column)), kind)
 
 
 def _are(found: Iterable[Any], *kinds: type) -> None:

@@ -160,7 +160,7 @@ def test_a_process_that_contradicts_itself_between_two_blocks_is_left_to_one_rea
 def test_other_files_and_short_ones_have_no_blocks(tmp_path: Path) -> None:
     lines = "\n".join(history_lines(History(ops=operations(1)))).encode()
     for name, content in (
-        ("edn", b"{:type :ok, :process 0, :f :send, :value [[:send 0 [0 7]]]}\n" * 500),
+        ("edn", b"[" + b"{:type :ok, :process 0, :f :send, :value [[:send 0 [0 7]]]}\n" * 500 + b"]"),
         ("gz", gzip.compress(lines)),
         ("parquet", b"PAR1" + b"\0\xff\n" * 5000),
         ("short", lines[:1500]),

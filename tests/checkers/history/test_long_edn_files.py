@@ -2,7 +2,9 @@
 
 import io
 from dataclasses import fields
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -14,12 +16,14 @@ from tidemark.checkers.history.columns.columns import Columns
 from tidemark.checkers.history.edn.json_text import NoTextError, json_text
 from tidemark.checkers.history.edn.reader import EdnError
 from tidemark.checkers.history.edn_history import EdnReading, read_edn
+from tidemark.checkers.history.history_blocks import places, read_block, together
 
 
 @pytest.fixture(autouse=True, scope="module")
 def some_lines_are_a_block():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tidemark.checkers.history.long_file.BLOCK", 300)
+        patch.setattr("tidemark.checkers.history.history_blocks.LEAST_BYTES", 600)
         yield
 
 
@@ -53,6 +57,14 @@ def form_by_form(data: bytes) -> object:
 def at_once(data: bytes) -> object:
     with pytest.MonkeyPatch.context() as patch:
         return read(data, patch, 0)
+
+
+def in_blocks(data: bytes) -> object:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "history.edn"
+        path.write_bytes(data)
+        found = together(path, map(read_block, places(path, 3)))
+        return None if found is None else told(found)
 
 
 KEYS = ["0", "1", '"1"', ":1", '"a"', ":a", '"t 0, [x]"', '"é"']
@@ -290,7 +302,10 @@ SPOILERS = [one_else, one_else, one_odd, one_odd, one_odd_all_over, one_value, o
 @example(b"{:type :invoke, :process 0, :f :poll, :value [[:poll]], :x 1e00005}\n" * 9)
 @example(b'{:type :ok, :process 0, :f :poll, :value [[:poll {":a" [[0 1]], :a [[0 2]]}]]}\n' * 9)
 def test_a_file_read_at_once_is_what_it_is_form_by_form(data: bytes) -> None:
-    assert at_once(data) == form_by_form(data)
+    expected = form_by_form(data)
+
+    assert at_once(data) == expected
+    assert in_blocks(data) in (None, expected)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -301,6 +316,25 @@ def test_the_usual_lines_are_read_at_once(seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delattr(EdnReading, "each")
         assert at_once(data) == expected
+        assert len(data) < 2000 or in_blocks(data) == expected
+
+
+def test_times_of_a_block_are_not_before_those_of_the_one_before() -> None:
+    late, early, untold = (
+        f"{{:type :invoke, :process {process}, :f :poll, :value [[:poll]]{time}}}\n" * 20
+        for process, time in ((0, ", :time 9999999"), (1, ", :time 5"), (2, ""))
+    )
+    data = (late + early + untold).encode()
+
+    assert in_blocks(data) == at_once(data) == form_by_form(data)
+
+
+def test_a_nemesis_without_a_time_is_left_to_one_reader() -> None:
+    data = b"{:type :invoke, :process 0, :f :poll, :value [[:poll]], :time 7}\n" * 40
+    data += b"{:type :info, :process :nemesis, :f :kill, :value nil}\n"
+
+    assert in_blocks(data) is None
+    assert at_once(data) == form_by_form(data)
 
 
 def test_lines_of_another_shape_between_them_are_read_with_them() -> None:
