@@ -51,6 +51,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "tidemark",
     "hatch.linewidth": 0.6,
+    "text.hinting": "none",  # or a word is of another width in the layout (100 dpi), in the PNG (150) and in the SVG (72)
 }
 
 
