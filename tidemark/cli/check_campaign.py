@@ -90,7 +90,7 @@ def check_campaign(
     for outcome in outcomes:
         _show(outcome, limit, titles.get(outcome.folder), as_json=as_json)
     if outcomes[-1].interrupted:
-        status = Console(stderr=True)
+        status = output(stderr=True)
         status.print("Stopped; what was judged is kept. Give the same command again to go on.", highlight=False)
         return INTERRUPTED
     return exit_code(verdict for outcome in outcomes for verdict in outcome.verdicts)
@@ -105,9 +105,7 @@ def _judge(path: Path, question: Question, options: CampaignCheckOptions) -> Rec
     from tidemark.pipeline.recheck.recheck import recheck_campaign
 
     with refused(), writing_to(path):
-        return recheck_campaign(
-            path, question, master=options.master, fresh=options.fresh, console=Console(stderr=True)
-        )
+        return recheck_campaign(path, question, master=options.master, fresh=options.fresh, console=output(stderr=True))
 
 
 def _show(outcome: RecheckOutcome, limit: int, title: str | None, *, as_json: bool) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.cluster_text import cluster_json, print_cluster, print_hints
@@ -86,7 +85,7 @@ def up_command(options: UpOptions) -> int:
     (name_of_variant,) = World("docker", system).variants((options.variant,), typed="variant" in options.typed)
     variant = variant_on(system, name_of_variant)
     console = output()
-    offer_cleanup(Console(stderr=True))
+    offer_cleanup(output(stderr=True))
     with engine() as client:
         with telling() as tell:
             image = system.install(client, tell)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
-from rich.console import Console
 
 from tidemark.cli import options as given
 from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, keep_pages, place_of
@@ -25,6 +24,7 @@ from tidemark.cli.compare_stored import compare_stored
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.for_ci import CiOptions
+from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import BESIDE_A_PLAN
 from tidemark.cli.refused import refused
@@ -308,7 +308,7 @@ def _run(
     from tidemark.pipeline.campaign.campaign import run_campaign
     from tidemark.pipeline.runs.guard import RunLimits
 
-    status = Console(stderr=True)
+    status = output(stderr=True)
     run = partial(run_campaign, spec, folder, stop_at_first=options.stop_at_first, console=status)
     run = partial(run, fresh=options.fresh, retry_errors=options.retry_errors)
     with refused():

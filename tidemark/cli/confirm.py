@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tidemark.cli.docker_client import tells
 from tidemark.cli.extras import need
+from tidemark.cli.output import output
 from tidemark.cli.system_option import OWN, system_called, variant_on
 from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.world import containers
@@ -142,7 +143,7 @@ def carry_on(caught: KeptHunt, wanted: Confirming, without: dict[str, str]) -> E
         wanted: what is to become of it.
         without: plans of which no script could be made, and why; more are added.
     """
-    console = Console(stderr=True)
+    console = output(stderr=True)
     kept, modelled, why_not = None, None, "nothing was caught"
     try:
         with console.status("shrinking") as status:

@@ -93,7 +93,7 @@ def conform_command(options: ConformOptions) -> int:
     from tidemark.harness.conform.show import STANDINGS, show_comparison, show_summary
 
     pairings = _pairings(options)
-    console, status = output(), Console(stderr=True)
+    console, status = output(), output(stderr=True)
     comparisons: list[SideBySide] = []
     with _worlds(pairings, options) as worlds:
         for number, pairing in enumerate(pairings, 1):

@@ -70,7 +70,7 @@ def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: 
     from tidemark.harness.conform.show_all import sentence, show_all
     from tidemark.harness.conform.totals import totals
 
-    status = Console(stderr=True)
+    status = output(stderr=True)
     systems = _systems(options.systems)
     results = KeptResults(writable_folder(options.out))
     played = _pairs(_scenarios(options.scripts), systems, results, status)

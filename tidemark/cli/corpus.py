@@ -9,7 +9,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tidemark.cli.exits import ANOMALY, VALID
@@ -189,7 +188,7 @@ def _replayed(files: list[Path], jobs: int | None) -> list[_Line]:
             readable.append((file, read_kept(file)))
         except CorpusError as error:
             lines[file] = _Line(file, None, UNREADABLE, str(error), None, "")
-    console = Console(stderr=True)
+    console = output(stderr=True)
     columns = (TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar, spread_over(jobs) as spread:
         task = bar.add_task("", total=len(readable))

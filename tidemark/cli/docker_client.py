@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.harness.machines.errors import ContainerWorldError
 
@@ -38,7 +37,7 @@ def tells(status: Status, words: str) -> Callable[[str], None]:
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
     """Something to say what takes long, on standard error: beside a spinner on a terminal, else a line for each thing."""
-    console = Console(stderr=True)
+    console = output(stderr=True)
     status = console.status("")
 
     def tell(sentence: str) -> None:

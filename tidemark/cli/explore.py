@@ -14,6 +14,7 @@ import click
 
 from tidemark.cli.exits import ANOMALY, UNKNOWN, VALID
 from tidemark.cli.options import FILE, POSITIVE, KafkaVariantName, RealRange, json_option
+from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import master_option, spread_over
@@ -136,9 +137,7 @@ def explore_command(options: ExploreOptions) -> int:
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int, float], None]]:
     """A line on standard error that says how far it is, where there is a terminal."""
-    from rich.console import Console
-
-    with Console(stderr=True).status("Exploring") as status:
+    with output(stderr=True).status("Exploring") as status:
 
         def tell(states: int, depth: int, seconds: float) -> None:
             rate = f", {states / seconds:,.0f} a second" if seconds > 1 else ""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
 import click
-from rich.console import Console
 
 from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.checkers.verdict.alike import Alike, alike
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
 from tidemark.cli.options import FILE
+from tidemark.cli.output import output
 from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.writing_to import writing_file
 
@@ -89,7 +89,7 @@ class CiOptions(Options):
                 self.junit.write_bytes(junit_xml(told))
         if self.annotations:
             for line in annotation_lines(told):
-                Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
+                output(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def case_of(verdict: Verdict, suite: str, name: str) -> Case:

@@ -217,7 +217,7 @@ def _search(hunt: Hunt, kept: KeptHunt, options: HuntOptions, limits: Limits, of
 
     Of the plans that were kept so many are of no use, so that one more is to be found.
     """
-    status = Console(stderr=True)
+    status = output(stderr=True)
     try:
         with _Shown(status, endless=limits.until_found and not limits.seconds) as shown:
             for progress in _rounds(hunt, options, limits, kept, of_no_use):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from tidemark.checkers.verdict.visible import visible
 from tidemark.cli.exits import INTERRUPTED, UNKNOWN, VALID
@@ -77,7 +76,7 @@ def import_command(options: ImportOptions) -> int:
         raise click.ClickException(_nothing(paths, found))
     there_before = out.exists()
     writable_folder(out)
-    status = Console(stderr=True)
+    status = output(stderr=True)
     with refused(), spread_over(options.jobs, dear=True) as spread:
         outcome = import_histories(
             out, found.files, variant=variant, contract=options.contract, spread=spread, console=status

@@ -12,7 +12,8 @@ ENDLESS: Final = 100_000
 """Columns of what is no terminal: nothing is wrapped or cut for whoever reads it, unless ``COLUMNS`` says how wide that is."""
 
 
-def output(*, highlight: bool = True, soft_wrap: bool = False) -> Console:
-    """Standard output; the arguments are rich's."""
-    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=highlight, soft_wrap=soft_wrap, width=ENDLESS if wide else None)
+def output(*, highlight: bool = True, soft_wrap: bool = False, stderr: bool = False) -> Console:
+    """Standard output, or standard error; the arguments are rich's."""
+    stream = sys.stderr if stderr else sys.stdout
+    wide = not stream.isatty() and "COLUMNS" not in os.environ
+    return Console(highlight=highlight, soft_wrap=soft_wrap, stderr=stderr, width=ENDLESS if wide else None)

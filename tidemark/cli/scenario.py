@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.progress import track
 
 from tidemark.cli.docker_client import tells
@@ -184,7 +183,7 @@ def _case(tries: Tries) -> Case:
 
 def _simulated(pairs: Pairs, *, stop: bool = False) -> list[Tries]:
     found: list[Tries] = []
-    for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10):
+    for s, v in track(pairs, "Scenarios", console=output(stderr=True), transient=True, disable=len(pairs) < 10):
         found.append(Tries(s, v, [scripts.run_scenario(s, v)]))
         if stop and found[-1].mismatches:
             break
@@ -200,7 +199,7 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
     brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
-    console = Console(stderr=True)
+    console = output(stderr=True)
     tries = [Tries(scenario, variant, []) for scenario, variant in pairs]
     with containers(brokers, system, hosts=options.hosts) as session:
         for number, one in enumerate(tries, 1):

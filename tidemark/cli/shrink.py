@@ -102,7 +102,7 @@ def shrink_command(options: ShrinkOptions) -> int:
             return execute(plan, task.variant, options.contract)
 
     try:
-        with Console(stderr=True).status("looking for the anomaly") as status:
+        with output(stderr=True).status("looking for the anomaly") as status:
             shown = Shown(status, budget, options.replays, file)
             aim = aim_of(task, run, budget, options.anomaly, options.noises)
             replayed = shown.watching(run)

@@ -89,7 +89,7 @@ def soak_command(options: SoakOptions) -> int:
     from tidemark.harness.soak.show import sentence, show_soak
     from tidemark.harness.soak.tally import tally
 
-    status = Console(stderr=True)
+    status = output(stderr=True)
     systems = _systems(options.systems)
     planned = planned_runs(
         systems,

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.cli.exits import ANOMALY, VALID, exit_code
 from tidemark.cli.options import RESULTS, writable_folder
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import variant_on
 from tidemark.cli.world import World, containers
@@ -40,7 +40,7 @@ def play(name: str, scripts: Mapping[str, Script], world: World, times: int, *, 
     with refused(SystemRefusalError, usage=True):
         system.check(script.plan, variant)
     told: list[dict[str, Any]] = []
-    console = Console(stderr=as_json)
+    console = output(stderr=as_json)
     console.print(f"{name}: {script.about}", highlight=False, soft_wrap=True)
     broken = 0
     with containers(script.plan.cluster.brokers, system) as session:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from tidemark.cli.extras import need
 from tidemark.cli.options import POSITIVE, RealRange
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import OWN, SystemOptions, variant_on, variants_had
 from tidemark.cli.typed_options import Options, group, option, shared
@@ -161,7 +161,7 @@ def containers(
     from tidemark.harness.live.session import ContainerSession
     from tidemark.harness.machines.leftovers import clean_up, offer_cleanup
 
-    status = Console(stderr=True)
+    status = output(stderr=True)
     with refused(ContainerWorldError):
         if hosts is None and tell is None:
             (clean_up if tidy else offer_cleanup)(status)

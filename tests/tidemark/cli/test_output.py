@@ -15,16 +15,18 @@ ROOT = Path(__file__).parents[3]
 WORDS = "word " * 60
 
 
+@pytest.mark.parametrize("stderr", [False, True])
 @pytest.mark.parametrize(("columns", "lines"), [(None, 1), ("100", 3)])
-def test_a_file_is_not_wrapped_unless_somebody_says_how_wide_it_is(monkeypatch, columns, lines):
+def test_a_file_is_not_wrapped_unless_somebody_says_how_wide_it_is(monkeypatch, columns, lines, stderr):
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr" if stderr else "stdout", stream)
 
-    output().print(WORDS.strip())
+    output(stderr=stderr).print(WORDS.strip())
 
-    assert sys.stdout.getvalue().count("\n") == lines
+    assert stream.getvalue().count("\n") == lines
 
 
 def test_before_ctrl_c_can_end_it_next_to_nothing_is_loaded():
