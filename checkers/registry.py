@@ -42,6 +42,7 @@ from tidemark.checkers.replicas.stuck import Stuck
 from tidemark.checkers.replicas.truncated_under_consumer import truncated_under_consumers
 from tidemark.checkers.replicas.two_leaders import TwoLeaders
 from tidemark.checkers.replicas.unasked_election import unasked_elections
+from tidemark.checkers.replicas.undeleted import undeleted
 from tidemark.checkers.replicas.wrong_deletion import WrongDeletion
 from tidemark.checkers.verdict.verdict import Anomaly
 
@@ -174,6 +175,13 @@ OF_REPLICAS: Final = (
     ReplicaChecker(
         {"wrong-deletion": "A log start moved beyond what may be deleted, or what anybody had deleted."},
         lambda _: WrongDeletion(),
+    ),
+    ReplicaChecker(
+        {
+            "undeleted": "A broker that had shut down cleanly came back with an earlier log start: deleted records are there again."
+        },
+        find=lambda run: undeleted([event for _, event in run.points], run.history.nemesis),
+        where=lambda run: not run.patience_us,
     ),
     ReplicaChecker(
         {
