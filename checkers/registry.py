@@ -35,7 +35,7 @@ from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
 from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates
-from tidemark.checkers.replicas.reassignment import reassignments
+from tidemark.checkers.replicas.reassignment import reassignments, refused
 from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun
 from tidemark.checkers.replicas.stale_read import stale_reads
 from tidemark.checkers.replicas.stuck import Stuck
@@ -58,6 +58,11 @@ def _too_few(run: ReplicaRun) -> AckedByTooFew:
     enough = "min.insync.replicas is" if run.has_isr else "a majority is" if run.votes else "an ack quorum is"
     held_by: type[Append | Stored] = Append if run.votes else Stored
     return AckedByTooFew(run.trace, run.keys, run.min_isr, run.patience_us, enough, held_by, run.assignment)
+
+
+def _refused(run: ReplicaRun) -> Iterable[Anomaly]:
+    """Where one clock told all, and a reassignment that is under way may be replaced (KIP-455)."""
+    return () if run.patience_us or not run.meta.get("replaces", False) else refused(run.points, run.history.nemesis)
 
 
 OF_REPLICAS: Final = (
@@ -194,7 +199,7 @@ OF_REPLICAS: Final = (
         {
             "reassignment": "An accepted order to reassign replicas was disobeyed, or did not end with nothing left to wait for."
         },
-        find=lambda run: reassignments(run.points, run.assignment, run.patience_us),
+        find=lambda run: [*reassignments(run.points, run.assignment, run.patience_us), *_refused(run)],
     ),
     ReplicaChecker(
         {"leader-append-only": "A leader cut its own log."},

@@ -291,7 +291,8 @@ _META: Mapping[str, _Shape] = {
     **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients", "family"), _STRING),
     **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within", "patience_us"), _INTEGER),
     **dict.fromkeys(
-        ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes"), _BOOL
+        ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes", "replaces"),
+        _BOOL,
     ),
     "times": (_are_times, "an object of integers"),
     "holds_back": (_are_words, "an object of strings"),

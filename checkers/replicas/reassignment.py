@@ -21,11 +21,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tidemark.checkers.history.trace_events import KIND, TIME, Converged, Elect, IsrChange, Nodes, Ordered, Reassign
+from tidemark.checkers.history.history import NemesisOp
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Converged,
+    Elect,
+    IsrChange,
+    Nodes,
+    Ordered,
+    Reassign,
+)
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "reassignment"
+_TAKEN_BACK = "reassignment-taken-back"
+_CONTROLLER = 0
 _KINDS = {kind.kind: kind for kind in (Ordered, Reassign, Elect, IsrChange, Converged)}
 
 
@@ -99,6 +113,46 @@ def reassignments(
             orders.step(index, told)
     end = points[-1][1][TIME]
     return [one for name, orders in partitions.items() for one in _judged(name, orders, end, patience_us)]
+
+
+def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp]) -> Iterator[Anomaly]:
+    """Orders to take back what was under way, with a controller that could take them, that were not accepted at once.
+
+    What cannot be taken back without an unclean election may be refused (``cancelPartitionReassignment``).
+    """
+    orders = [op for op in nemesis if op[1] == "strike" and op[3] == _TAKEN_BACK]
+    under_way: dict[str, Reassign] = {}
+    isrs: dict[str, Nodes] = {}
+    fails, place = False, 0
+    for time, _, _, _, detail in orders:
+        while place < len(points) and points[place][1][TIME] < time:
+            event = points[place][1]
+            place += 1
+            if event[KIND] == Reassign.kind:
+                under_way[event[PARTITION]] = Reassign(event)
+            elif event[KIND] == Elect.kind:
+                isrs[event[PARTITION]] = Elect(event).isr
+            elif event[KIND] == IsrChange.kind:
+                isrs[event[PARTITION]] = IsrChange(event).isr
+            elif event[NODE] == _CONTROLLER and event[KIND] in ("stop", "start"):
+                fails = event[KIND] == "stop"
+        partition = detail.get("partition", "")
+        last = under_way.get(partition)
+        if fails or last is None or not (last.adding or last.removing) or {*isrs.get(partition, ())} <= {*last.adding}:
+            continue
+        now = [event for _, event in points[place:] if event[TIME] == time and event[PARTITION] == partition]
+        if not any(told.answered and not told.replicas for told in Ordered.among(now)):
+            message = (
+                f"An operator took back the reassignment of {partition} at {seconds(time)}, and that was refused, though one was "
+                f"under way since {seconds(last.time)}, and there was a controller."
+            )
+            evidence = {
+                "ordered": [],
+                "ordered_at": time,
+                "replicas": list(last.replicas),
+                "isr": sorted(isrs[partition]),
+            }
+            yield Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence)
 
 
 def _judged(partition: str, orders: _Orders, end: int, patience_us: int) -> Iterator[Anomaly]:

@@ -30,6 +30,7 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
 
     Where a majority or a quorum decides and not an ISR, ``min_isr`` is that, and there are no unclean elections.
     ``rules`` has the digest of each truncation rule that somebody brought.
+    ``replaces`` says that an order may replace a reassignment that is under way, or take it back (KIP-455).
     Where reads are promised to be linearizable, ``reads_within`` says how many offsets from its position a poll looks at, at least.
     """
     chosen: dict[str, Any] = {} if contract is None else {"contract_alone": True}
@@ -42,6 +43,8 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
         min_isr, unclean_election = majority if enough is None else enough(cluster.replication_factor), False
         if not getattr(variant, "votes", True):
             chosen["votes"] = False
+    if getattr(variant, "reassignments_replace", False):
+        chosen["replaces"] = True
     if getattr(variant, "linearizable_reads", False):
         chosen["reads_within"] = cluster.settings.max_fetch_batches
     rules = digests(variant.name)

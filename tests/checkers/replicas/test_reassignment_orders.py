@@ -127,3 +127,41 @@ def test_on_machines_it_has_two_seconds():
 
     assert not found(*TO_124, *BACK, ALL_IN_SYNC, NOT_AT_REST, world="docker")
     assert found(*TO_124, *BACK, ALL_IN_SYNC, late, world="docker")
+
+
+# Taken back
+
+
+TAKEN_BACK = [(20, "strike", 0, "reassignment-taken-back", {"node": 1, "partition": P})]
+ACCEPTED = (20, 0, "ordered", P, (), True)
+WENT_BACK = (20, 0, "reassign", P, (1, 2, 3), (), ())
+
+
+def refused(*trace, **meta):
+    told = found(*trace, **{"nemesis": TAKEN_BACK, "replaces": True, **meta})
+    return [anomaly.time for anomaly in told if "that was refused" in anomaly.message]
+
+
+def test_what_is_under_way_can_be_taken_back():
+    assert refused(*TO_4) == [20]
+    assert refused(*TO_4, ACCEPTED, WENT_BACK) == []
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [],
+        [*TO_4, (15, 0, "reassign", P, (4,), (), ())],
+        [*TO_4, (15, 0, "isr-change", P, (4,), (), 1)],
+        [*TO_4, (15, 0, "stop", "", "crash")],
+    ],
+    ids=["none-was-ordered", "over", "only-new-ones-in-sync", "no-controller"],
+)
+def test_but_not_where_there_is_nothing_to_take_back_or_nobody_to_do_it(trace):
+    assert refused(*trace) == []
+
+
+def test_nor_before_kip_455_and_several_clocks_tell_nothing():
+    assert refused(*TO_4, replaces=False) == []
+    assert refused(*TO_4, world="docker") == []
+    assert refused(*TO_4, (15, 0, "stop", "", "crash"), (16, 0, "start", "", 2)) == [20]
