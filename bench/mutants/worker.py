@@ -307,8 +307,8 @@ def main() -> None:
         print(json.dumps(hunted(defect, float(sys.argv[3]))))
         return
     file, number, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     if number >= 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
         sys.meta_path.insert(0, _Finder(ROOT / file, lambda source: mutated(source, number)))
         print(json.dumps(tried(file, number, folder)))
         return
