@@ -55,6 +55,11 @@ def of_acknowledged(stats: Mapping[str, Any]) -> str:
     >>> of_acknowledged({"acked": 244, "acked_lost_violation": 0, "acked_lost_permitted": 0, "acked_unknown": 3})
     'None of 244 acknowledged records is known to be gone. Of 3 nobody can tell.'
     """
+    if (operations := stats.get("operations")) is not None:
+        return (
+            f"{operations['count']} operations: {operations['ok']} ok, {operations['fail']} failed, "
+            f"{operations['info']} unknown; {stats['object']}."
+        )
     total = stats.get("acked")
     if total is None:
         return ""

@@ -62,9 +62,13 @@ def check(history: History, contract: str | None = None) -> Verdict:
             a run's own (`Contract`).
 
     Raises:
-        ValueError: there is no such promise.
+        ValueError: there is no such promise, or the operations are not those of the history's own model (``meta["model"]``).
     """
     with collector_paused():
+        if "model" in history.meta:
+            from tidemark.checkers.check_object import check_object  # seldom needed
+
+            return check_object(history, _own_promise(contract or history.meta.get("contract") or CLIENTS_CONTRACT))
         return _check(history, contract)
 
 

@@ -9,6 +9,7 @@ from tidemark.nemesis.fault import Fault, FaultError, Trigger
 from tidemark.nemesis.generate import PROFILES, cluster_of_plans, generate_plan
 from tidemark.nemesis.injector import FaultTarget, Injector
 from tidemark.nemesis.kinds import KINDS, LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, SIMULATED_ONLY
+from tidemark.nemesis.object_workload import ObjectWorkload, ObjectWorkloadError
 from tidemark.nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
 from tidemark.nemesis.send import Send
 
@@ -24,6 +25,8 @@ __all__ = [
     "FaultError",
     "FaultTarget",
     "Injector",
+    "ObjectWorkload",
+    "ObjectWorkloadError",
     "Plan",
     "PlanError",
     "Send",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.nemesis.fault import Fault, FaultError
+from tidemark.nemesis.object_workload import ObjectWorkload, ObjectWorkloadError
 from tidemark.nemesis.send import Send, SendError
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import LONGEST_US, ClusterSpecError
@@ -33,6 +34,7 @@ class WorkloadSpec:
         burst: so many sends of a producer follow each other at once; then it rests as long as it would have between them.
         patience_us: how long a producer waits for an answer; 0: as long as the brokers do (``produce_timeout_us``).
         sends: exactly what is sent, if that is not left to chance; ``interval_us`` and ``batch`` mean nothing then.
+        object: what clients work on, if it is no log: all of them, producers and consumers, do its operations then.
     """
 
     producers: int = 2
@@ -43,6 +45,7 @@ class WorkloadSpec:
     burst: int = 1
     patience_us: int = 0
     sends: tuple[Send, ...] | None = None
+    object: ObjectWorkload | None = None
 
     def __post_init__(self) -> None:
         """Refuse a workload without producers or with senseless pauses."""
@@ -68,11 +71,13 @@ class WorkloadSpec:
         return replace(self, **pauses, sends=sends)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; bursts, patience and sends are there if they are not as usual."""
-        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sends"}
+        """Plain values; bursts, patience, sends and object are there if they are not as usual."""
+        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("sends", "object")}
         for name, usual in (("burst", 1), ("patience_us", 0)):
             if told[name] == usual:
                 del told[name]
+        if self.object is not None:
+            told["object"] = self.object.to_json()
         return told if self.sends is None else {**told, "sends": [send.to_json() for send in self.sends]}
 
 
@@ -221,10 +226,14 @@ def _workload(data: dict[str, Any]) -> WorkloadSpec:
     for name, value in data.items():
         if name not in known:
             raise PlanError(f"workload: unknown entry {name!r}")
-        if name != "sends" and type(value) is not int:
+        if name not in ("sends", "object") and type(value) is not int:
             raise PlanError(f"workload: {name} must be int, not {value!r}")
-    sends = data.get("sends")
-    return WorkloadSpec(**{**data, "sends": None if sends is None else _sends(sends)})
+    sends, work = data.get("sends"), data.get("object")
+    try:
+        chosen = None if work is None else ObjectWorkload.from_json(work)
+    except ObjectWorkloadError as error:
+        raise PlanError(f"workload: object: {error}") from None
+    return WorkloadSpec(**{**data, "sends": None if sends is None else _sends(sends), "object": chosen})
 
 
 def _sends(data: object) -> tuple[Send, ...]:

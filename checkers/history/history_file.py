@@ -231,6 +231,8 @@ class Parsing:
             entry = entry_of(line, number)
             self._counted.add(number, entry)
             _add(self._history, entry, number, self._order, of_logs=self._columns)
+            if "model" in self._history.meta:
+                self._columns = False  # every value counts
             if self._columns and len(self._history.ops) >= MANY:
                 self._take()
         except NotJsonError as error:

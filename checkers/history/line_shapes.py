@@ -288,7 +288,9 @@ _TRACE: Mapping[str, _Shape] = {
 """The shapes of the trace events' fields by name; of those that are not here, an integer."""
 
 _META: Mapping[str, _Shape] = {
-    **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients", "family"), _STRING),
+    **dict.fromkeys(
+        ("variant", "contract", "acks", "world", "system", "clients", "family", "model", "workload"), _STRING
+    ),
     **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within", "patience_us"), _INTEGER),
     **dict.fromkeys(
         ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes", "replaces"),

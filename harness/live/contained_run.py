@@ -34,6 +34,7 @@ from tidemark.harness.runs.meta import holds_back, run_meta, times_of
 from tidemark.harness.runs.phases import carry_out, in_real_time
 from tidemark.harness.runs.suffering import Suffered, suffer
 from tidemark.harness.systems.capabilities import SeenFromOutside
+from tidemark.harness.systems.outside.object_workload import MODELS
 from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Plan
@@ -106,6 +107,11 @@ def run_plan(
         "world": "docker",
         "delay": delay,
         "clients": clients,
+        **(
+            {}
+            if plan.workload.object is None
+            else {"workload": plan.workload.object.kind, "model": MODELS[plan.workload.object.kind]}
+        ),
         **system.describe(variant),
         **system.describe_clients(variant),
     }

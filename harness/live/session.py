@@ -111,6 +111,7 @@ class ContainerSession:
         """
         from tidemark.harness.live.contained_run import run_plan
 
+        plan = self.system.as_it_takes(plan)
         store_plan(folder, plan)
         self.progress = RunProgress()
         try:

@@ -56,11 +56,15 @@ def simulate(
         world: what is simulated; one that listens, for somebody who wants to know more than the history tells.
 
     Raises:
-        PlanError: the plan has a fault that needs a real machine.
+        PlanError: the plan has a fault that needs a real machine, or clients of no log.
     """
     beyond = sorted({fault.kind for fault in plan.faults} & REAL_ONLY)
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
+    if plan.workload.object is not None:
+        raise PlanError(
+            f"the simulator has logs, and no {plan.workload.object.kind}: run this plan on a system that has one"
+        )
     with collector_paused():
         return _run(plan, variant, contract, world)
 

@@ -1,6 +1,6 @@
 """Finds a system by what a person typed after ``--system``.
 
-``tidemark``, ``kafka:VERSION[@PROTOCOL]`` and ``nats:VERSION[@sync-always]`` are here. Another is a Python file
+``tidemark``, ``kafka:VERSION[@PROTOCOL]``, ``nats:VERSION[@sync-always]``, ``etcd:VERSION`` are here. Another is a Python file
 (``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``) or an installed package's entry point of the group
 ``tidemark.systems``; both give a function ``system(argument: str)``, of a RealSystem or a System (docs/systems.md).
 """
@@ -40,6 +40,10 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
         from tidemark.harness.systems.nats.system import NatsSystem
 
         return OutsideSystem(NatsSystem.parse(text))
+    if name == "etcd":
+        from tidemark.harness.systems.etcd.system import EtcdSystem
+
+        return OutsideSystem(EtcdSystem.parse(text))
     if broker_config:
         raise SystemRefusalError(
             "--broker-config is for --system kafka:VERSION: Tidemark's own nodes have no such settings"
@@ -68,7 +72,8 @@ def _maker(text: str, name: str) -> Maker:
     if found is None:
         raise SystemRefusalError(
             f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
-            "kafka:2.8.2@1.1, nats:VERSION such as nats:2.15.1, nats:VERSION@sync-always, or a file such as ./my_system.py"
+            "kafka:2.8.2@1.1, nats:VERSION such as nats:2.15.1, nats:VERSION@sync-always, "
+            "etcd:VERSION such as etcd:3.5.1, or a file such as ./my_system.py"
         )
     where, thing = found
     return _function(thing, where)

@@ -135,6 +135,10 @@ class System(ABC):
         """
         if not isinstance(self, Watched):
             raise SystemRefusalError(f"{self.name} has no admin port and no trace file: nobody sees who leads in it")
+        if plan.workload.object is not None:
+            raise SystemRefusalError(
+                f"{self.name} is a log: it has no clients for the workload {plan.workload.object.kind}"
+            )
         suffered = {fault.kind for fault in plan.faults} - by_kind(family_of(variant).not_suffered).keys()
         lasting = sorted(suffered & LASTING_CONTROLLER_ONLY)
         if lasting and not (self.outlives_controller or isinstance(self, HandsOverController)):
@@ -158,6 +162,10 @@ class System(ABC):
                     raise SystemRefusalError(
                         f"{refuses_messages(self, kind)}, so it cannot do {fault.kind} (pick {fault.pick})"
                     )
+
+    def as_it_takes(self, plan: Plan) -> Plan:
+        """The plan with what nobody asked for, and this system needs."""
+        return plan
 
     def tells_apart(self, kind: str) -> bool:
         """Whether messages of a kind (:data:`tidemark.nodes.core.messages.KINDS`) can be told from others, and so lost, held

@@ -15,12 +15,16 @@ Each durable content lies in a file of its own, beside the directory, so that th
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LEFT_OUT = frozenset({".ballast"})
 """What a full disk is filled with is nobody's file."""
@@ -161,7 +165,7 @@ class SyncLedger:
         target = self._contents / str(inode)
         unfinished = target.with_suffix(".new")
         try:
-            shutil.copy2(path, unfinished)
+            _copy_sparse(path, unfinished)
         except FileNotFoundError:
             return
         unfinished.rename(target)
@@ -204,6 +208,31 @@ class SyncLedger:
             elif isinstance(kept, str):
                 there.symlink_to(kept)
             elif (held := self._contents / str(kept)).exists():
-                shutil.copy2(held, there)
+                _copy_sparse(held, there)
             else:
                 there.touch()
+
+
+def _copy_sparse(path: Path, target: Path) -> None:
+    """Copy a file with its mode and times, holes as holes: a log is often allocated far beyond what was written."""
+    with path.open("rb") as source, target.open("wb", buffering=0) as copy:
+        copy.truncate(os.fstat(source.fileno()).st_size)
+        for begin, end in _data(source.fileno()):
+            at = copy.seek(begin)
+            while at < end and (sent := os.sendfile(copy.fileno(), source.fileno(), at, end - at)):
+                at += sent
+    shutil.copystat(path, target)
+
+
+def _data(file: int) -> Iterator[tuple[int, int]]:
+    """Where a file has data, and no hole: from, to."""
+    end = 0
+    while True:
+        try:
+            begin = os.lseek(file, end, os.SEEK_DATA)
+            end = os.lseek(file, begin, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            return  # nothing but a hole is left, or nothing at all
+        yield begin, end

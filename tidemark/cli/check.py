@@ -142,6 +142,6 @@ def check_command(options: CheckOptions) -> int:
         click.echo(json.dumps(verdict.to_json()))
     else:
         print_verdict(verdict, output())
-        for line in told_models(history):
+        for line in () if "model" in history.meta else told_models(history):
             click.echo(f"  {line}")
     return exit_code([verdict.valid])

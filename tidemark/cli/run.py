@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from tidemark.cli.for_ci import Case, CiOptions, case_of
 from tidemark.cli.options import FOLDER, RESULTS, contract_option, json_option, variant_option, writable_folder
 from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
-from tidemark.cli.plan_options import PlanOptions
+from tidemark.cli.plan_options import BESIDE_A_PLAN, PlanOptions
 from tidemark.cli.refused import refused
 from tidemark.cli.show import print_verdict
 from tidemark.cli.spread import jobs_option
@@ -34,7 +35,8 @@ from tidemark.harness.search.shrink.cause import causes_of
 from tidemark.harness.search.shrink.choice import chosen
 from tidemark.harness.simulator import simulate
 from tidemark.harness.systems.system import SystemRefusalError
-from tidemark.nemesis import Plan, PlanError
+from tidemark.nemesis import ObjectWorkload, Plan, PlanError
+from tidemark.nemesis.object_workload import OBJECTS
 from tidemark.nodes.families import parse_variant
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ Examples:
   tidemark run --system kafka:2.8.2 --variant kafka-0.10   on real Kafka brokers that follow this rule
   tidemark run --system kafka:4.1.1 --index 7 --report     on today's Kafka
   tidemark run --system nats:2.15.1 --index 3              on NATS JetStream
+  tidemark run --system etcd:3.5.1 --workload list-append  on etcd: lists in transactions
   tidemark run --producers 4 --rate 50 --batch 10 --duration 10     busier clients, and longer
   tidemark run --junit report.xml --annotations        for a CI system
   tidemark run --corpus                                every plan that was ever kept: does it show what it showed?
@@ -82,6 +85,11 @@ class RunOptions(Options):
         metavar="[FOLDER]",
     )
     workload: WorkloadOptions = group(WorkloadOptions)
+    object_kind: str | None = option(
+        "What the clients work on, if it is no log.  [default: the system's first workload]",
+        "--workload",
+        type=click.Choice(OBJECTS),
+    )
     jobs: int | None = shared(jobs_option)
     ci: CiOptions = group(CiOptions)
     as_json: bool = shared(json_option)
@@ -99,6 +107,10 @@ def run_command(options: RunOptions) -> int:
     _refuse(options, world)
     (variant,) = world.variants((options.variant,), typed="variant" in options.typed)
     plan = options.plan.plan(options.workload)
+    if options.object_kind is not None:
+        if options.plan.plan_file is not None:
+            raise click.UsageError(BESIDE_A_PLAN.format("--workload"))
+        plan = replace(plan, workload=replace(plan.workload, object=ObjectWorkload(options.object_kind)))
     with refused(PlanError, usage=True):
         plan = plan.scaled(options.world.time_scale_on(world.system))
     folder = writable_folder(options.out or RESULTS / "runs" / f"{variant}-{options.plan.name(plan)}{world.suffix}")

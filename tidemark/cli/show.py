@@ -45,10 +45,11 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     console.print(f"  [bold]{escape(of_acknowledged(stats))}[/]", soft_wrap=True)
     if verdict.unknown_because:
         console.print(f"  unknown because {escape(brief(visible(verdict.unknown_because), _LONGEST))}")
-    console.print(
-        f"  {stats['elections']} elections, {stats['truncations']} truncations "
-        f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
-    )
+    if "operations" not in stats:
+        console.print(
+            f"  {stats['elections']} elections, {stats['truncations']} truncations "
+            f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
+        )
     lag = stats.get("worst_realtime_lag")
     if lag is not None and lag["lag_us"]:
         who, key = (escape(brief(visible(str(lag[name])), _LONGEST)) for name in ("process", "key"))

@@ -82,6 +82,7 @@ class Asked:
         keys_are: of registers in transactions, what every key by itself is: ``sequential``, ``linearizable``.
         total: of a bank, what there is in all accounts; None for what the first read shows.
         negative_balances: whether an account of a bank may have less than nothing.
+        linearizable: of a set that is read all the time, whether an element that a later read lacks makes it invalid.
     """
 
     initial: Value = None
@@ -89,6 +90,7 @@ class Asked:
     keys_are: tuple[str, ...] = ()
     total: int | None = None
     negative_balances: bool = False
+    linearizable: bool = False
 
 
 NOTHING = Asked()
@@ -107,6 +109,8 @@ def checker_named(
         return _transactions(name, ties, asked)
     if name == "bank":
         return partial(bank, total=asked.total, negative_balances=asked.negative_balances)
+    if name == "set-full":
+        return partial(set_full, linearizable=asked.linearizable, ties=ties)
     if name in TIMED:
         return partial(WORKLOADS[name], ties=ties)
     return WORKLOADS[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.machines.errors import NodeError
@@ -9,7 +10,7 @@ from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import Watched
 from tidemark.harness.systems.outside.real_system import Node, RealSystem, View
 from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
-from tidemark.nemesis import SIMULATED_ONLY
+from tidemark.nemesis import SIMULATED_ONLY, ObjectWorkload
 from tidemark.nemesis.kind import Part
 from tidemark.nemesis.kinds import KINDS, kinds_on
 from tidemark.nodes.families.outside import OutsideVariant
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tidemark.nemesis import Plan
     from tidemark.nodes.families import AnyVariant
 
+LOG = "log"
 PROMISES = ("majority", "durable", "ack-quorum")
 NOT_SUFFERED = {
     **dict.fromkeys(kinds_on(Part.TALK, Part.CONTROLLER), "nobody knows of a controller"),
@@ -75,8 +77,20 @@ class OutsideSystem(System, Watched):
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Whatever it cannot suffer is left out of the plan, and told."""
-        if "log" not in self.real.workloads:
-            raise SystemRefusalError(f"{self.name} has no clients for the workload log")
+        asked = self.as_it_takes(plan).workload.object
+        kind = LOG if asked is None else asked.kind
+        if kind not in self.real.workloads:
+            there = ", ".join(self.real.workloads)
+            raise SystemRefusalError(f"{self.name} has no clients for the workload {kind}; it has {there}")
+        if words := self.real.refuses(plan):
+            raise SystemRefusalError(f"{self.name} {words}")
+
+    def as_it_takes(self, plan: Plan) -> Plan:
+        """With its first workload, where the plan asks for none beside the log, and it is none."""
+        first = self.real.workloads[0]
+        if plan.workload.object is not None or first == LOG:
+            return plan
+        return replace(plan, workload=replace(plan.workload, object=ObjectWorkload(first)))
 
     def cannot_suffer(self, plan: Plan, *, delays: bool) -> dict[int, str]:
         """Place in the plan → why this fault cannot be suffered, for what its kind alone does not tell."""
@@ -138,9 +152,13 @@ class OutsideSystem(System, Watched):
     # Its clients, and what is seen of it
 
     def workload(self, order: WorkloadOrder) -> Workload:
+        from tidemark.harness.systems.outside.object_workload import ObjectClients
         from tidemark.harness.systems.outside.workload import OutsideWorkload
 
-        return OutsideWorkload(order, lambda: self.real.client("log"))
+        asked = order.plan.workload.object
+        if asked is None:
+            return OutsideWorkload(order, lambda: self.real.client(LOG))
+        return ObjectClients(order, lambda: self.real.client(asked.kind))
 
     @property
     def shows_leaders(self) -> bool:

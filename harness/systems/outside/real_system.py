@@ -139,7 +139,20 @@ class Node:
         Raises:
             NodeError: nobody listens, or it answers something else. OSError: there is no answer in time.
         """
-        said = self.ask(port, f"GET {path} HTTP/1.0\r\nHost: {self.address}\r\n\r\n".encode())
+        return self._json_of(port, f"GET {path} HTTP/1.0\r\nHost: {self.address}\r\n\r\n".encode())
+
+    def post_json(self, port: int, path: str, about: object) -> Any:  # noqa: ANN401 - whatever it says
+        """The same of a request that has JSON in it.
+
+        Raises:
+            NodeError: nobody listens, or it answers something else. OSError: there is no answer in time.
+        """
+        body = json.dumps(about).encode()
+        head = f"POST {path} HTTP/1.0\r\nHost: {self.address}\r\nContent-Type: application/json\r\n"
+        return self._json_of(port, f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    def _json_of(self, port: int, request: bytes) -> Any:  # noqa: ANN401 - whatever it says
+        said = self.ask(port, request)
         response = http.client.HTTPResponse(_Said(said))  # type: ignore[arg-type]
         try:
             response.begin()
@@ -165,7 +178,8 @@ class RealSystem(ABC):
         name: what ``--system`` calls it.
         promise: what it promises of an acknowledged record: ``durable``, ``majority`` or ``ack-quorum`` (docs/anomalies.md).
         promised: the words of its documentation that say so, and where they stand.
-        workloads: what its clients can do.
+        workloads: what its clients can do: ``log``, and those beside it (``register``, ``cas-register``, ``list-append``,
+            ``set``). The first is what they do where nobody asks for another.
         suffers_not: kind of fault → why it cannot suffer it, beyond what follows from what it cannot show.
         memory: of a node, bytes. disk: its size.
         time_scale: by how much the times of plans, which are short, must be multiplied at least.
@@ -224,6 +238,10 @@ class RealSystem(ABC):
     def scripts(self) -> Mapping[str, Script]:
         """What ``tidemark scenario NAME --system …`` plays."""
         return {}
+
+    def refuses(self, plan: Plan) -> str:
+        """Why it cannot carry out a plan, in a sentence that goes on after its name; empty if it can."""
+        return ""
 
     @property
     def shows_leaders(self) -> bool:

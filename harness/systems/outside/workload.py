@@ -3,66 +3,21 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tidemark.harness.clients.client import Client, Outcome
-from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import Journal, PollRecorder
 from tidemark.harness.clients.script import ConsumerScript, ProducerScript
+from tidemark.harness.systems.outside.client_threads import ClientThreads
+from tidemark.harness.systems.outside.connected import Connected, addresses_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
+    from tidemark.harness.clients.client import Client
     from tidemark.harness.clients.workload import WorkloadOrder
 
-STOP_S = 60.0
 AGAIN_S = 0.1
 FINAL = "final"
-
-
-class Connected:
-    """A client that goes to the next node when something went wrong.
-
-    Args:
-        make: makes a client. addresses: of the nodes, in order. first: which of them to begin with.
-    """
-
-    def __init__(self, make: Callable[[], Client], addresses: Sequence[tuple[str, int]], first: int) -> None:
-        self._make, self._addresses, self._next = make, addresses, first
-        self._client: Client | None = None
-
-    def do(self, f: str, value: object) -> Outcome:
-        """One operation; whatever is raised proves nothing, but for a connection that could not be made: nothing was asked."""
-        if self._client is None:
-            client = self._make()
-            try:
-                client.open(self._addresses[self._next % len(self._addresses)])
-            except Exception as error:  # noqa: BLE001 - somebody else's code
-                self._next += 1
-                with suppress(Exception):
-                    client.close()
-                return Outcome("fail", error=f"not connected: {_words(error)}")
-            self._client = client
-        try:
-            outcome = self._client.invoke(f, value)
-        except Exception as error:  # noqa: BLE001 - it may have been carried out, whatever went wrong
-            outcome = Outcome("info", error=_words(error))
-        if outcome.type != "ok":
-            self.close()
-            self._next += 1
-        return outcome
-
-    def close(self) -> None:
-        """Disconnect."""
-        client, self._client = self._client, None
-        if client is not None:
-            with suppress(Exception):
-                client.close()
-
-
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 class OutsideWorkload:
@@ -77,41 +32,21 @@ class OutsideWorkload:
         self._make = make
         self._spec, self._seed = order.plan.workload, order.plan.noise_seed
         self._logs = tuple(order.plan.cluster.assignment())
-        self._addresses = _addresses(order.addresses)
+        self._addresses = addresses_of(order.addresses)
         self._journal = Journal(order.clock, order.record, order.plan.cluster.acks, order.counters)
-        self._stopping = threading.Event()
-        self._threads: list[threading.Thread] = []
-        self._failures: list[Exception] = []
+        self._threads = ClientThreads()
 
     def start(self) -> None:
         for number in range(1, self._spec.producers + 1):
-            self._begin(f"p{number}", lambda number=number: self._produce(number))  # type: ignore[misc]
+            self._threads.begin(f"p{number}", lambda number=number: self._produce(number))  # type: ignore[misc]
         for number in range(1, self._spec.consumers + 1):
-            self._begin(f"c{number}", lambda number=number: self._consume(number))  # type: ignore[misc]
-
-    def _begin(self, name: str, work: Callable[[], None]) -> None:
-        def run() -> None:
-            try:
-                work()
-            except Exception as raised:  # noqa: BLE001 - told when they are stopped
-                self._failures.append(raised)
-
-        self._threads.append(threading.Thread(target=run, name=name, daemon=True))
-        self._threads[-1].start()
+            self._threads.begin(f"c{number}", lambda number=number: self._consume(number))  # type: ignore[misc]
 
     def delete(self, key: str, offset: int) -> None:
         """Nobody can ask for that: plans that do were told so."""
 
     def stop(self) -> None:
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join(STOP_S)
-            if thread.is_alive():
-                raise ClientsError(
-                    f"Client {thread.name} did not end its operation within {STOP_S:g} s: give it a time-out."
-                )
-        if self._failures:
-            raise ClientsError(f"A client ended before its time ({self._failures[0]!r}): throw this run away.")
+        self._threads.stop()
 
     def final_read(self, deadline_us: int) -> bool:
         """Every log from its start, until there is nothing more."""
@@ -135,7 +70,7 @@ class OutsideWorkload:
         client = Connected(self._make, self._addresses, number - 1)
         lives = 0
         try:
-            while not self._stopping.wait(script.pause()):
+            while not self._threads.stopping.wait(script.pause()):
                 log, values = script.batch()
                 for value in values:
                     process = f"{script.process}.{lives}" if lives else script.process
@@ -161,7 +96,7 @@ class OutsideWorkload:
         positions = dict.fromkeys(self._logs, 0)
         turn = 0
         try:
-            while not self._stopping.wait(script.pause()):
+            while not self._threads.stopping.wait(script.pause()):
                 self._poll(client, recorder, positions, self._logs[turn % len(self._logs)])
                 turn += 1
         finally:
@@ -179,8 +114,3 @@ class OutsideWorkload:
             positions[log] = records[-1][0] + 1
         recorder.ok({log: records})
         return len(records)
-
-
-def _addresses(told: Mapping[int, str]) -> list[tuple[str, int]]:
-    split = (address.rsplit(":", 1) for _, address in sorted(told.items()))
-    return [(host, int(port)) for host, port in split]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from pathlib import Path
@@ -141,3 +142,21 @@ def test_a_second_life_goes_on_with_the_ledger_of_the_first(tmp_path: Path) -> N
     leave(tmp_path, 'f = open("log", "wb", 0); f.write(b"one"); os.fsync(f.fileno()); f.write(b"two")')
     SyncLedger(tmp_path / "data", tmp_path / "ledger").lose_power()
     assert left(tmp_path) == {"log": b"one"}
+
+
+def test_a_file_that_was_allocated_and_not_written_takes_no_room_in_the_ledger(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    with (data / "log").open("wb") as log:
+        os.posix_fallocate(log.fileno(), 0, 1 << 24)
+        log.write(b"one")
+        log.seek(1 << 23)
+        log.write(b"two")
+    ledger = SyncLedger(data, tmp_path / "ledger")
+    before = left(tmp_path)
+
+    (kept,) = (tmp_path / "ledger" / "contents").iterdir()
+    assert kept.stat().st_blocks * 512 < 1 << 20
+    (data / "log").write_bytes(b"three")
+    ledger.lose_power()
+    assert left(tmp_path) == before

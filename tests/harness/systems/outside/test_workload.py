@@ -3,7 +3,8 @@
 from tidemark import Outcome
 from tidemark.harness.clients.counters import Counters
 from tidemark.harness.clients.workload import WorkloadOrder
-from tidemark.harness.systems.outside.workload import Connected, OutsideWorkload
+from tidemark.harness.systems.outside.connected import Connected
+from tidemark.harness.systems.outside.workload import OutsideWorkload
 from tidemark.nemesis import Plan, WorkloadSpec
 from tidemark.nemesis.send import Send
 from tidemark.nodes.core.cluster import ClusterSpec

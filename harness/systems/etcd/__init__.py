@@ -1,0 +1,1 @@
+"""etcd, seen from outside: ``--system etcd:VERSION`` (docs/systems.md)."""

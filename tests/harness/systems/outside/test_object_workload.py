@@ -1,0 +1,158 @@
+"""A workload beside the log, on objects in memory: what keeps its promise is valid, and what breaks it is not."""
+
+import json
+import threading
+
+import pytest
+
+from tidemark import Outcome
+from tidemark.checkers import History, check
+from tidemark.harness.clients.counters import Counters
+from tidemark.harness.clients.workload import WorkloadOrder
+from tidemark.harness.systems.outside.object_workload import MODELS, ObjectClients
+from tidemark.nemesis import ObjectWorkload, Plan, WorkloadSpec
+from tidemark.nemesis.object_workload import OBJECTS, Operations
+from tidemark.nodes.core.cluster import ClusterSpec
+
+PATIENCE_S = 20.0
+
+
+class Store:
+    """Everything in memory, under one lock."""
+
+    def __init__(self):
+        self.lock, self.values, self.elements = threading.Lock(), {}, []
+
+    def open(self, address):
+        pass
+
+    def close(self):
+        pass
+
+    def invoke(self, f, value):
+        with self.lock:
+            return Outcome("ok", self.do(f, value))
+
+    def do(self, f, value):
+        if f == "txn":
+            return [self.micro(*one) for one in value]
+        if f == "add":
+            return self.elements.append(value)
+        if f == "read":
+            return list(self.elements) if value is None else self.values.get(value)
+        key, what = value
+        if f == "cas":
+            old, what = what
+            if self.values.get(key) != old:
+                return False
+        self.values[key] = what
+        return True
+
+    def micro(self, what, key, value):
+        held = self.values.get(key, [])
+        if what == "append":
+            self.values[key] = [*held, value]
+            return what, key, value
+        return what, key, held
+
+
+class Forgetful(Store):
+    """Forgets what was written, once."""
+
+    def __init__(self):
+        super().__init__()
+        self.done = 0
+
+    def do(self, f, value):
+        self.done += 1
+        if self.done == 60:
+            self.values.clear()
+            self.elements.clear()
+        return super().do(f, value)
+
+
+class Lying(Store):
+    """Does what it is asked, and says that it did not."""
+
+    def invoke(self, f, value):
+        outcome = super().invoke(f, value)
+        changes = f in ("write", "add") or (f == "txn" and any(what == "append" for what, _, _ in value))
+        return Outcome("fail", error="no") if changes else outcome
+
+
+def run(kind, store, operations=150):
+    """A history of two clients on a store, told as that of a system seen from outside."""
+    ops, moment, enough = [], iter(range(1, 1 << 40)), threading.Event()
+
+    def record(op):
+        ops.append(op)
+        if len(ops) == 2 * operations:
+            enough.set()
+
+    spec = WorkloadSpec(producers=1, consumers=1, interval_us=100, object=ObjectWorkload(kind))
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), spec, (), 1)
+    order = WorkloadOrder(
+        plan=plan, variant=None, addresses={1: "here:1"}, clock=lambda: next(moment), record=record,
+        counters=Counters(), library="confluent", log=None,
+    )  # fmt: skip
+    workload = ObjectClients(order, lambda: store)
+    workload.start()
+    assert enough.wait(PATIENCE_S)
+    workload.stop()
+    read = workload.final_read(1 << 39)
+    meta = {"untold": True, "isr": False, "contract": "majority", "faults": 0, "read_back": read}
+    return History.of(ops=ops, workload=kind, model=MODELS[kind], **meta)
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_what_keeps_its_promise_is_valid(kind):
+    verdict = check(run(kind, Store()))
+    assert (verdict.valid, verdict.anomalies, verdict.unknown_because) == ("valid", (), None)
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_what_forgets_is_invalid(kind):
+    verdict = check(run(kind, Forgetful()))
+    assert verdict.valid == "invalid"
+    assert {one.verdict for one in verdict.anomalies} == {"violation"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"), [("register", "not-linearizable"), ("list-append", "G1a"), ("set", "set-full")]
+)
+def test_who_says_that_nothing_was_done_is_held_to_it(kind, found):
+    assert found in {one.name for one in check(run(kind, Lying())).anomalies}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_operations_are_begun_in_the_order_of_the_plan(kind):
+    history = run(kind, Store())
+    asked = [(op.f, op.value) for op in history.ops if op.type == "invoke" and not op.final]
+    meant = Operations(ObjectWorkload(kind), 1)
+    expected = [next(meant) for _ in asked]
+    assert asked == [(one.f, one.value if one.key is None else (one.key, one.value)) for one in expected]
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_a_stored_history_is_judged_as_the_run_was(kind, tmp_path):
+    from tidemark.checkers import write_history
+    from tidemark.harness.runs.folder import load_history
+
+    history = run(kind, Forgetful())
+    write_history(history, tmp_path / "history.jsonl")
+    again = check(load_history(tmp_path))
+    assert json.dumps(again.to_json()) == json.dumps(check(history).to_json())
+
+
+def test_whose_operation_may_yet_be_carried_out_is_another_process_afterwards():
+    class Slow(Store):
+        def do(self, f, value):
+            if f != "read":
+                raise TimeoutError("slow")
+            return super().do(f, value)
+
+    ops = run("register", Slow(), 20).ops
+    unsure = [op.process for op in ops if op.type == "info"]
+    assert len(unsure) == len(set(unsure)) > 0
+    for process in unsure:
+        assert [op.type for op in ops if op.process == process][-1] == "info"
