@@ -24,9 +24,9 @@ from tidemark.checkers.history.trace_events import TIME, Reassign
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.calm import EVERYWHERE, all_well, calm_spans
+from tidemark.checkers.replicas.liveness.election_not_held import election_not_held, orders
 from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, committing, not_advanced
 from tidemark.checkers.replicas.liveness.log_ends import LogEnds
-from tidemark.checkers.replicas.liveness.not_elected import not_elected, orders
 from tidemark.checkers.replicas.liveness.not_let_in import Following, following, not_let_in
 from tidemark.checkers.replicas.liveness.not_served import InVain, in_vain, not_served
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
@@ -96,7 +96,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         *not_let_in(followed, bounds, ends),
         *carried_out,
         *(one for one in in_calm(sends, calms, bounds) if (one.evidence["process"], one.evidence["until"]) not in told),
-        *not_elected(asked, events, calms, bounds, replicas, has_isr=history.meta.get("isr", True)),
+        *election_not_held(asked, events, calms, bounds, replicas, has_isr=history.meta.get("isr", True)),
         *not_served(polls, calms.get(EVERYWHERE, ()), bounds),
     ]
 

@@ -110,26 +110,26 @@ AFTER = 10 + 9
 def test_an_election_that_is_asked_for_is_held_within_the_bound(end, expected):
     stands = [(end, 2, "follow", "t-0", 2, -1, 0, 0)]
 
-    assert found("not-elected", [], stands, [order()]) == expected
+    assert found("election-not-held", [], stands, [order()]) == expected
 
 
-def test_preferred_is_the_first_replica_and_who_leads_already_is_not_elected():
+def test_preferred_is_the_first_replica_and_who_leads_already_is_election_not_held():
     second_leads = ((1, 2, "lead", "t-0", 1, 0, 0, ()), (2, 1, "follow", "t-0", 1, 2, 0, 0))
 
-    assert found("not-elected", [], nemesis=[order("preferred-election")]) == []
-    assert found("not-elected", [], nemesis=[order("preferred-election")], led=second_leads) == [(10, 500)]
-    assert found("not-elected", [], nemesis=[order(node=1)]) == []
-    assert found("not-elected", [], nemesis=[order(node=3)]) == []
+    assert found("election-not-held", [], nemesis=[order("preferred-election")]) == []
+    assert found("election-not-held", [], nemesis=[order("preferred-election")], led=second_leads) == [(10, 500)]
+    assert found("election-not-held", [], nemesis=[order(node=1)]) == []
+    assert found("election-not-held", [], nemesis=[order(node=3)]) == []
 
 
 def test_a_controller_elects_members_of_the_isr_only():
     elected = (0, 0, "elect", "t-0", 1, 1, (1, 2), (), "initial", True, 0)
     shrunk = (5, 0, "isr-change", "t-0", (1,), (), 1)
 
-    assert found("not-elected", [], [], [order()], led=(elected, LED, FOLLOWED), isr=True) == [(10, 500)]
-    assert found("not-elected", [], [shrunk], [order()], led=(elected, LED, FOLLOWED), isr=True) == []
+    assert found("election-not-held", [], [], [order()], led=(elected, LED, FOLLOWED), isr=True) == [(10, 500)]
+    assert found("election-not-held", [], [shrunk], [order()], led=(elected, LED, FOLLOWED), isr=True) == []
 
 
 def test_nobody_is_elected_unless_all_is_calm():
-    assert found("not-elected", [], nemesis=[order(), (12, "strike", 1, "isolate", {"node": 2})]) == []
-    assert found("not-elected", [], nemesis=[order()], world="docker") == []
+    assert found("election-not-held", [], nemesis=[order(), (12, "strike", 1, "isolate", {"node": 2})]) == []
+    assert found("election-not-held", [], nemesis=[order()], world="docker") == []

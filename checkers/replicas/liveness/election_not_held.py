@@ -1,4 +1,4 @@
-"""`not-elected`: an operator asked for an election, and nothing came of it though all was calm.
+"""`election-not-held`: an operator asked for an election, and nothing came of it though all was calm.
 
 A controller elects at once whoever is in the ISR and well (``ReplicationControlManager.electLeaders``). Without a controller the
 server stands for election as soon as it is asked, with the leader's leave where that has a lease, and whoever owns a partition by a
@@ -29,7 +29,7 @@ from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.calm import Calm
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
-NAME = "not-elected"
+NAME = "election-not-held"
 _FORCED, _PREFERRED = "forced-election", "preferred-election"
 
 
@@ -44,7 +44,7 @@ def orders(nemesis: Sequence[NemesisOp], replicas: Mapping[str, Sequence[int]]) 
     return found
 
 
-def not_elected(
+def election_not_held(
     asked: Sequence[tuple[int, str, int]],
     points: Sequence[TraceEvent],
     calm: Mapping[str, Sequence[Calm]],
