@@ -2,9 +2,9 @@
 
 An operation is an invocation and a completion. 20 keys, 50 processes: in each round 30 send a record, and 20 poll a key each and
 get what was sent to it since; the history is valid. The same is judged as if each were a transaction: then it takes a longer look
-to see that there is no cycle. A file of a million is read by one process and judged, beside ``json.loads`` of each of its lines,
-and read in blocks by two. CPU time of one core, where nothing else is said; ``json.loads`` of a small object, done along with it,
-tells how fast the machine is while it is measured.
+to see that there is no cycle. A file of a million, of JSON lines and of EDN, is read by one process and judged, beside
+``json.loads`` of each of the JSON lines, and read in blocks by two. CPU time of one core, where nothing else is said;
+``json.loads`` of a small object, done along with it, tells how fast the machine is while it is measured.
 """
 
 from __future__ import annotations
@@ -79,37 +79,37 @@ def _reading(columns: Columns) -> None:
 
 
 def _reading_in_blocks(columns: Columns) -> None:
-    """As `tidemark check FILE --jobs 2` does, by the clock, and the judging after it."""
+    """As `tidemark check FILE --jobs 2` does, by the clock, and the judging after it; of JSON lines, and of EDN."""
+    history = History(ops=list(ops_of(columns)))
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "history.jsonl"
-        with path.open("w", encoding="utf-8") as file:
-            file.writelines(op_line(op, number) + "\n" for number, op in enumerate(ops_of(columns), 1))
-        decoded = _decoding(path)
-        start, cpu = perf_counter(), process_time()
-        alone = read_any(path)
-        one, read = perf_counter() - start, process_time() - cpu
-        cpu = process_time()
-        check(alone)
-        judged_alone = process_time() - cpu
-        start = perf_counter()
-        with ProcessPoolExecutor(PROCESSES) as pool:
-            found = together(path, pool.map(read_block, places(path, PROCESSES)))
-        several = perf_counter() - start
-    assert found is not None
-    assert found.columns is not None
-    assert alone.columns is not None
-    assert (found.columns.row_value == alone.columns.row_value).all()
-    start = perf_counter()
-    check(found)
-    judged = perf_counter() - start
-    print(
-        f"read {BLOCKS_SIZE:,} operations of JSON lines: {one:.1f} s by one process, {several:.1f} s by {PROCESSES}; "
-        f"judged: {judged:.1f} s (by the clock)"
-    )
-    print(
-        f"of CPU time: json.loads of its lines {decoded:.1f} s, reading {read:.1f} s, judging {judged_alone:.1f} s: "
-        f"{(read + judged_alone) / decoded:.2f} times json.loads"
-    )
+        json_lines, edn = Path(folder) / "history.jsonl", Path(folder) / "history.edn"
+        with json_lines.open("w", encoding="utf-8") as file:
+            file.writelines(op_line(op, number) + "\n" for number, op in enumerate(history.ops, 1))
+        with edn.open("w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in edn_lines(history))
+        del history
+        for path, what in ((json_lines, "JSON lines"), (edn, "EDN")):
+            before = _decoding(json_lines)
+            start, cpu = perf_counter(), process_time()
+            alone = read_any(path)
+            one, read = perf_counter() - start, process_time() - cpu
+            cpu = process_time()
+            check(alone)
+            judged = process_time() - cpu
+            decoded = (before + _decoding(json_lines)) / 2
+            start = perf_counter()
+            with ProcessPoolExecutor(PROCESSES) as pool:
+                found = together(path, pool.map(read_block, places(path, PROCESSES)))
+            several = perf_counter() - start
+            assert found is not None
+            assert found.columns is not None
+            assert alone.columns is not None
+            assert (found.columns.row_value == alone.columns.row_value).all()
+            print(
+                f"read {BLOCKS_SIZE:,} operations of {what}: {one:.1f} s by one process, {several:.1f} s by {PROCESSES} "
+                f"(by the clock); of CPU time {read:.1f} s and judging {judged:.1f}, where json.loads of the JSON lines takes "
+                f"{decoded:.1f} s: {(read + judged) / decoded:.2f} times as much"
+            )
 
 
 def _decoding(path: Path) -> float:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidemark.checkers.history.client_view import Ack, Counts, Deletion
 from tidemark.checkers.history.columns.columns import (
@@ -76,17 +78,22 @@ class Clients:
 
     def began(self, ended: Ints) -> Ints:
         """The latest invocations of the processes of some completions; a completion that has none stands for itself."""
-        found: Ints = self._latest_invocation[ended]
-        return found
+        return self._latest_invocation[ended].astype(np.int64)
 
     @cached_property
-    def _latest_invocation(self) -> Ints:
+    def _latest_invocation(self) -> NDArray[Any]:
         columns = self.columns
-        order = np.argsort(columns.process, kind="stable")
-        invocation = np.where(columns.type[order] == INVOKE, np.arange(len(order)), -1)
-        latest = np.maximum.accumulate(invocation)
-        found = np.empty(len(order), np.int64)
-        same = (latest >= 0) & (columns.process[order][latest] == columns.process[order])
+        wide = np.int64 if len(columns) > np.iinfo(np.int32).max else np.int32  # there are several of these at a time
+        process = columns.process
+        if len(columns.processes) <= 1 << 16:
+            process = process.astype(np.uint16)  # they are sorted by digits then
+        order = np.argsort(process, kind="stable").astype(wide)
+        process = process[order]
+        latest = np.where(columns.type[order] == INVOKE, np.arange(len(order), dtype=wide), wide(-1))
+        np.maximum.accumulate(latest, out=latest)
+        same = latest >= 0
+        same &= process[latest] == process
+        found: NDArray[Any] = np.empty(len(order), wide)
         found[order] = np.where(same, order[latest], order)
         return found
 

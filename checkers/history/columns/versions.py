@@ -91,13 +91,14 @@ class Versions:
         self.columns = columns
         wanted = columns.row_kind <= READ
         self.rows = np.flatnonzero(wanted)
-        self.half = columns.row_half[wanted]
-        self.key = columns.row_key[wanted]
-        self.offset = columns.row_offset[wanted]
-        self.is_read = columns.row_kind[wanted] == READ
+        chosen = slice(None) if len(self.rows) == len(wanted) else wanted  # all of them need no copies
+        self.half = columns.row_half[chosen]
+        self.key = columns.row_key[chosen]
+        self.offset = columns.row_offset[chosen]
+        self.is_read = columns.row_kind[chosen] == READ
         self.is_send = ~self.is_read
         self.type = columns.type[self.half]
-        self.value, self.values = ids_of(self.key, columns.row_value[wanted], len(columns.keys))
+        self.value, self.values = ids_of(self.key, columns.row_value[chosen], len(columns.keys))
 
     @cached_property
     def sent(self) -> Bits:

@@ -235,12 +235,12 @@ def files(draw: st.DrawFn) -> bytes:
             {"error": draw(st.sampled_from([":timeout", '[:a "b c" 1.5]', '"x"']))} if entry["type"] == ":info" else {}
         )
         texts.append(line(entry | ({"index": str(number)} if indexed else {}) | extra | error, record))
-    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2, 3]))):
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 1, 2, 3]))):
         texts = draw(st.sampled_from(SPOILERS))(draw, texts)
-    end = draw(st.sampled_from(["\n", "\n", "", "\n\n", "\r\n", "\n{", "\n{:type :o", "\n]", "\n#_"]))
-    text = draw(st.sampled_from(["", "", "\ufeff", "\ufeff\ufeff", "["])) + "\n".join(texts) + end
+    end = draw(st.sampled_from(["\n"] * 9 + ["", "\n\n", "\r\n", "\n{", "\n{:type :o", "\n]", "\n#_"]))
+    text = draw(st.sampled_from([""] * 8 + ["\ufeff", "\ufeff\ufeff", "["])) + "\n".join(texts) + end
     data = text.encode("utf-8", "surrogatepass")
-    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+    for _ in range(draw(st.sampled_from([0, 0, 0, 0, 0, 0, 1, 2]))):
         at = draw(st.integers(0, len(data)))
         byte = draw(
             st.sampled_from([b"\xc3", b'"', b",", b"}", b"{", b" ", b"\n", b"\x01", b"\\", b"-", b"e", b":", b"#", b""])
