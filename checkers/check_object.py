@@ -56,7 +56,7 @@ def check_object(history: History, own: str) -> Verdict:
     untold = Untold(history, own)
     counts = TraceCounts.of(turning_points(history.trace))
     result = judge(history, meta["model"], asked=STRICT)
-    operations = result.parts["stats"].evidence
+    operations = {name: count for name, count in result.parts["stats"].evidence.items() if name != "by_f"}
     found = result.parts[meta["model"]]
     anomalies = [*untold.find({}), *_contradictions(found, untold.judge("", None)), *crashes(meta)]
     anomalies = sorted(told_once(anomalies, history.trace, meta), key=lambda one: (one.time, one.partition))
@@ -93,12 +93,9 @@ def _told(found: Result) -> Iterator[Anomaly]:
     if found.valid != "invalid" or "anomalies" in found.evidence:
         return
     failures = found.evidence.get("failures", ())
-    for place, failure in enumerate(failures):
-        message = found.message if place == 0 else f"Key {failure['key']} has no legal order, either"
-        time = failure["operation"]["time"]
-        yield Anomaly(
-            NOT_LINEARIZABLE, VIOLATION, time, str(failure["key"] or ""), _sentence(message), evidence=failure
-        )
+    for failure in failures:
+        time, key = failure["operation"]["time"], str(failure["key"] or "")
+        yield Anomaly(NOT_LINEARIZABLE, VIOLATION, time, key, _sentence(failure["message"]), evidence=failure)
     if not failures:
         name = NOT_LINEARIZABLE if "failures" in found.evidence else found.checker
         yield Anomaly(name, VIOLATION, 0, "", _sentence(found.message), evidence=found.evidence)

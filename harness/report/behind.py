@@ -64,6 +64,8 @@ class Behind:
 
 def behind_of(history: History, windows: Windows) -> Behind:
     """Those of a history of sends and polls; nothing of another."""
+    if "model" in history.meta:
+        return Behind()
     clients = clients_of(history)
     unread = []
     for one in unread_over_time(clients):

@@ -67,7 +67,9 @@ class SeenFromOutside(Protocol):
             delays: whether the machines can slow links.
         """
 
-    def final_log(self, node: int, machine: Machine, log: str) -> Sequence[tuple[int, int, tuple[int, ...]]] | None:
+    def final_log(
+        self, node: int, machine: Machine, log: str
+    ) -> Sequence[tuple[int, int, tuple[int | str, ...]]] | None:
         """A node's log at the end, as ``(base offset, epoch, values)``; None if nobody can see it.
 
         Raises:

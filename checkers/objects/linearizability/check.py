@@ -117,7 +117,9 @@ def _result(model: Model, results: Sequence[KeyResult], happened: int, timeout: 
         "invalid_keys": [one.key for one in invalid],
         "unknown_keys": [one.key for one in unknown],
         "failures": [
-            {"key": one.key} | one.partial.to_json() for one in invalid[:SHOWN_KEYS] if one.partial is not None
+            {"key": one.key, "message": _of_key(model, one)} | one.partial.to_json()
+            for one in invalid[:SHOWN_KEYS]
+            if one.partial is not None
         ],
     }
     unknown_because = None
@@ -141,13 +143,18 @@ def _objects(model: Model, keys: int) -> str:
 
 
 def _sentence(model: Model, invalid: Sequence[KeyResult]) -> str:
-    first = invalid[0]
-    if first.partial is None:
-        return f"{model.noun(first.key)} has no legal order"
-    found = model.describe(first.partial.stuck)
     more = "" if len(invalid) == 1 else f"; {len(invalid) - 1} more of the keys have no legal order"
-    where = f"operations {first.partial.stuck.invoked} to {first.partial.stuck.completed}"
-    return f"{found}, and {could_be(model.noun(first.key), first.partial)}{_parting(first.partial)} ({where}){more}"
+    told = _of_key(model, invalid[0])
+    return told if invalid[0].partial is None else f"{told}{more}"
+
+
+def _of_key(model: Model, one: KeyResult) -> str:
+    """Why there is no legal order."""
+    if one.partial is None:
+        return f"{model.noun(one.key)} has no legal order"
+    found = model.describe(one.partial.stuck)
+    where = f"operations {one.partial.stuck.invoked} to {one.partial.stuck.completed}"
+    return f"{found}, and {could_be(model.noun(one.key), one.partial)}{_parting(one.partial)} ({where})"
 
 
 def _parting(partial: Partial) -> str:

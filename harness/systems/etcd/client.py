@@ -37,7 +37,9 @@ class EtcdClient:
         self._gateway: Gateway | None = None
 
     def open(self, address: tuple[str, int]) -> None:
+        """Ask the member how it is: in front of one that is down, an engine's proxy may listen."""
         self._gateway = Gateway(address)
+        self._ask("maintenance/status", {})
 
     def close(self) -> None:
         if self._gateway is not None:

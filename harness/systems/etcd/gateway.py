@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PATIENCE_S = 3.0
 
@@ -46,6 +49,22 @@ class Gateway:
         response = self._http.getresponse()
         text = response.read()
         return answer_of(response.status, text)
+
+    def events(self) -> Iterator[list[dict[str, Any]]]:
+        """All changes of all keys that this member has applied, and then whatever comes, those of a revision never apart; nothing
+        else can be asked afterwards.
+
+        Raises:
+            EtcdError: it has forgotten the first. OSError, http.client.HTTPException: nothing comes in time.
+        """
+        everything = {"key": encoded("\0"), "range_end": encoded("\0"), "start_revision": "1"}
+        self._http.request("POST", "/v3/watch", json.dumps({"create_request": everything}))
+        response = self._http.getresponse()
+        while line := response.readline():
+            told = answer_of(response.status, line).get("result", {})
+            if told.get("canceled"):
+                raise EtcdError(str(told.get("cancel_reason") or "it began later"))
+            yield told.get("events", [])
 
     def close(self) -> None:
         """Hang up."""

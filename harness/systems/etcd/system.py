@@ -11,10 +11,12 @@ from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.systems.etcd.binary import server_of
 from tidemark.harness.systems.etcd.client import EtcdClient
 from tidemark.harness.systems.etcd.gateway import EtcdError, Gateway, encoded
+from tidemark.harness.systems.etcd.revisions import entries
 from tidemark.harness.systems.outside.real_system import (
     CLIENT_PORT,
     DATA,
     Install,
+    LogEntry,
     Node,
     Process,
     RealSystem,
@@ -111,6 +113,15 @@ class EtcdSystem(RealSystem):
         status = node.post_json(CLIENT_PORT, "/v3/maintenance/status", {})
         leads = status.get("leader") == status["header"]["member_id"]
         return View(leads, int(status["raftTerm"]), int(status["header"].get("revision", 0)))
+
+    def log_of(self, node: Node, log: str) -> list[LogEntry]:
+        """What a member has applied, revision by revision, as it tells by itself."""
+        gateway = Gateway(node.for_clients)
+        try:
+            end = int(gateway.ask("maintenance/status", {})["header"]["revision"])
+            return entries(gateway.events(), end)
+        finally:
+            gateway.close()
 
     def refuses(self, plan: Plan) -> str:
         """Every member has everything."""

@@ -172,7 +172,9 @@ class OutsideSystem(System, Watched):
             return None
         return told(view, replicas)
 
-    def final_log(self, node: int, machine: Machine, log: str) -> Sequence[tuple[int, int, tuple[int, ...]]] | None:
+    def final_log(
+        self, node: int, machine: Machine, log: str
+    ) -> Sequence[tuple[int, int, tuple[int | str, ...]]] | None:
         """A node's log at the end, as batches of one record; None if nobody can see it.
 
         Raises:

@@ -71,11 +71,13 @@ class View(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """A record as it stands in a node's log: its offset, the epoch it was written in, and its value."""
+    """A record as it stands in a node's log: its offset, the epoch it was written in, and its value; of what is no log of records
+    a change as text.
+    """
 
     offset: int
     epoch: int | None
-    value: int
+    value: int | str
 
 
 class Script(NamedTuple):

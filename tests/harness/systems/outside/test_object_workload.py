@@ -144,6 +144,18 @@ def test_a_stored_history_is_judged_as_the_run_was(kind, tmp_path):
     assert json.dumps(again.to_json()) == json.dumps(check(history).to_json())
 
 
+def test_a_run_has_a_page(tmp_path):
+    from tidemark.harness.report.pages import render_run
+
+    history = run("list-append", Store())
+    history.meta["variant"] = "store"
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(object=ObjectWorkload("list-append")), (), 1)
+    verdict = check(history)
+    render_run(plan.to_json(), history, verdict, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert f"{verdict.stats['operations']['ok']} operations were answered while 0 faults struck" in page
+
+
 def test_whose_operation_may_yet_be_carried_out_is_another_process_afterwards():
     class Slow(Store):
         def do(self, f, value):
