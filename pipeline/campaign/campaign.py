@@ -272,7 +272,7 @@ def _work_off(work: _Work, master: str | None, keep: Callable[[FinishedChunk], o
             console.print("Stopping; finished chunks are kept.")
             stop()
             return False
-    if failure and isinstance(failure[0], JavaNotFoundError):
+    if failure and isinstance(failure[0], JavaNotFoundError | ModuleNotFoundError):
         raise failure[0]
     if failure and isinstance(failure[0], WorkersUnfitError):
         raise CampaignFailedError(str(failure[0])) from failure[0]

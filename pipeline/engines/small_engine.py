@@ -61,7 +61,11 @@ class SmallEngine:
         """All of them, at once."""
         manifest, stock = finished_in(folder, names)
         for name in names:
-            self._connection.register(name, _table(folder, manifest.spec.name, sorted(stock.finished), name))
+            self.take(name, chunk_table(folder, manifest.spec.name, sorted(stock.finished), name))
+
+    def take(self, name: str, table: pa.Table) -> None:
+        """Have a table under a name."""
+        self._connection.register(name, table)
 
 
 def _translated(text: str, args: Arguments) -> tuple[str, dict[str, Any] | None]:
@@ -73,7 +77,12 @@ def _translated(text: str, args: Arguments) -> tuple[str, dict[str, Any] | None]
     return translated, named or None
 
 
-def _table(folder: Path, campaign: str, chunks: Sequence[tuple[str, int]], name: str) -> pa.Table:
+def chunk_table(folder: Path, campaign: str, chunks: Sequence[tuple[str, int]], name: str) -> pa.Table:
+    """The rows that some chunks, (variant, number), have in a table, with the column `variant`.
+
+    Raises:
+        DamagedTableError: A file is not what the campaign wrote.
+    """
     parts = []
     for variant, number in chunks:
         file = chunk_file(folder, name, campaign, variant, number)

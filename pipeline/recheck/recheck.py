@@ -304,7 +304,7 @@ def _on_spark(work: RecheckWork, master: str | None, console: Console | None, da
                 spark.stop()
             return False
     damaged += [one for one in (told[0] if told else ()) if isinstance(one, DamagedChunk)]
-    if failure and isinstance(failure[0], JavaNotFoundError):
+    if failure and isinstance(failure[0], JavaNotFoundError | ModuleNotFoundError):
         raise failure[0]
     if failure:
         raise CampaignFailedError(_why(failure[0], work.task.campaign.folder)) from failure[0]

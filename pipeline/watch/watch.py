@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidemark.pipeline.engines.java import JavaNotFoundError
 from tidemark.pipeline.engines.reason import reason
+from tidemark.pipeline.engines.spark_or_not import does_without_spark
 from tidemark.pipeline.folder.finished_chunks import take_stock
 from tidemark.pipeline.folder.lock_held import begun_at, is_at_work
 from tidemark.pipeline.folder.manifest import Manifest
@@ -22,10 +23,14 @@ from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.folder.tables import RECORDS
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
+from tidemark.pipeline.watch.watch_small import ChunkLook
 from tidemark.pipeline.watch.watch_tally import Batch, NewViolation, Tally, WatchedVariant
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tidemark.pipeline.watch.watch_stream import ChunkStream
+
 QUIET_S: Final = 10.0
 """If nobody holds the campaign's lock, and no chunk comes for so long, it was interrupted."""
 POLL_S: Final = 0.25
@@ -110,7 +115,7 @@ def watch_campaign(
 
     Args:
         folder: The campaign's.
-        master: Spark's master URL, `MASTER` unless told.
+        master: Spark's master URL. Unless told, a campaign of few runs is followed without Spark, and others by `MASTER`.
         seconds: How often new chunks are looked for.
         quiet: How long nothing may come from a campaign on which nobody of this machine works.
 
@@ -142,9 +147,11 @@ def watch_campaign(
                 watching = None
             there = (folder / RECORDS).is_dir()
             if watching is None and there:
-                session = session or _Session(master or MASTER, folder)
-                if session.spark is not None:
-                    watching, idle = _Watching(session.spark, folder, manifest, seconds), _Idle(folder, quiet)
+                small = does_without_spark(master, manifest.spec.plans * len(manifest.spec.variants))
+                session = session or (None if small else _Session(master or MASTER, folder))
+                if session is None or session.spark is not None:
+                    spark = None if session is None else session.spark
+                    watching, idle = _Watching(spark, folder, manifest, seconds), _Idle(folder, quiet)
             told = _told(as_asked, manifest, watching, "running")
             if there and not told.runs:
                 told = replace(told, status="starting")
@@ -205,9 +212,9 @@ class _Session:
         """None while it starts.
 
         Raises:
-            WatchFailedError, JavaNotFoundError: It does not.
+            WatchFailedError, JavaNotFoundError, ModuleNotFoundError: It does not.
         """
-        if isinstance(self._failure, JavaNotFoundError):
+        if isinstance(self._failure, JavaNotFoundError | ModuleNotFoundError):
             raise self._failure
         if self._failure is not None:
             raise WatchFailedError(f"Spark does not start: {reason(self._failure)}") from self._failure
@@ -217,14 +224,18 @@ class _Session:
 class _Watching:
     """A stream of chunks, and their tally."""
 
-    def __init__(self, spark: SparkSession, folder: Path, manifest: Manifest, seconds: float) -> None:
-        from tidemark.pipeline.watch.watch_stream import ChunkStream
-
+    def __init__(self, spark: SparkSession | None, folder: Path, manifest: Manifest, seconds: float) -> None:
         self.identity = manifest.identity
         self._folder = folder
         self._tally = Tally()
         self._lock = threading.Lock()
-        self._stream = ChunkStream(spark, folder, manifest, self._hear, seconds)
+        self._stream: ChunkStream | ChunkLook
+        if spark is None:
+            self._stream = ChunkLook(folder, manifest, self._hear, seconds)
+        else:
+            from tidemark.pipeline.watch.watch_stream import ChunkStream
+
+            self._stream = ChunkStream(spark, folder, manifest, self._hear, seconds)
         self._stream.__enter__()
         self._stopped = False
 
@@ -236,11 +247,13 @@ class _Watching:
         """The numbers of now.
 
         Raises:
-            WatchFailedError: Spark gave up.
+            WatchFailedError: Chunks could not be counted.
         """
         broken = self._stream.failure
         if broken is not None:
-            raise WatchFailedError(f"Spark gave up on the chunks of {as_asked}: {reason(broken)}") from broken
+            if isinstance(broken, RefusalError):
+                raise broken
+            raise WatchFailedError(f"The chunks of {as_asked} could not be counted: {reason(broken)}") from broken
         spec = manifest.spec
         expected = spec.plans * len(spec.variants)
         with self._lock:

@@ -15,12 +15,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from tidemark.pipeline.compare.questions import COUNTS, DERIVED, HITS, SUMMED, TOTALS
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.engines.spark_tables import table_of
 from tidemark.pipeline.folder.finished_chunks import Stock
 from tidemark.pipeline.folder.record import ChunkSummary
 from tidemark.pipeline.folder.tables import RECORDS
-from tidemark.pipeline.watch.watch_tally import NEWEST, Batch, NewViolation
+from tidemark.pipeline.watch.watch_count import counted
+from tidemark.pipeline.watch.watch_tally import Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = """identity STRING, summary STRUCT<variant: STRING, number: INT, runs: INT, violating: INT, permitting: INT,
     unknown: INT, errors: INT>"""
-TOLD: Final = ("runs", "judged", "unknown", "errors")
-NEW_VIOLATIONS: Final = """
-    SELECT r.at, r.variant, r.plan, r.first_violation_us, sort_array(collect_set(a.name)) AS names
-    FROM runs r JOIN anomalies a ON r.variant = a.variant AND r.plan = a.plan
-    WHERE r.valid != 'unknown' AND r.violations > 0 AND a.verdict = 'violation'
-    GROUP BY r.at, r.variant, r.plan, r.first_violation_us ORDER BY r.at DESC, r.variant DESC, r.plan DESC LIMIT :most"""
 OLDEST: Final = "36500d"
 """A record is never too old to be counted."""
 _GLOB: Final = re.compile(r"[\\\[\]{}*?^,]")
@@ -126,16 +121,4 @@ class ChunkStream:
         runs = runs.selectExpr("*", "unix_micros(_metadata.file_modification_time) AS at")
         runs.createOrReplaceTempView("runs")
         anomalies.createOrReplaceTempView("anomalies")
-        spark.sql(HITS, args=DERIVED).createOrReplaceTempView("hits")
-        sums = ", ".join(f"sum({name}) AS {name}" for name in SUMMED)
-        totals = {
-            row["variant"]: {name: row[name] for name in TOLD} for row in spark.sql(TOTALS.format(sums=sums)).collect()
-        }
-        hits = {(row["variant"], row["name"], row["verdict"]): row["hits"] for row in spark.sql(COUNTS).collect()}
-        newest = []
-        if any(chunk.violating for chunk, _ in chunks):
-            newest = [
-                NewViolation(row["at"], row["variant"], row["plan"], tuple(row["names"]), row["first_violation_us"])
-                for row in spark.sql(NEW_VIOLATIONS, args={"most": NEWEST}).collect()
-            ]
-        return Batch(chunks, totals, hits, newest)
+        return counted(SparkEngine(spark), chunks)

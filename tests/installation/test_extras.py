@@ -17,7 +17,7 @@ LOST = """\
 {"kind":"op","time":6000,"process":"c1","type":"ok","f":"poll","value":[["poll",{"t-0":[[1,2]]}]]}
 """
 
-CAMPAIGN = "pyspark and 6 more packages, which are not installed"
+CAMPAIGN = "pyarrow and 3 more packages, which are not installed"
 CONTAINERS = "docker and 9 more packages, which are not installed"
 REPORT = "matplotlib, jinja2 and markupsafe, which are not installed"
 
@@ -73,6 +73,7 @@ def test_the_base_is_healthy(tidemark):
 
     assert (code, error) == (0, "")
     assert "– campaign: not installed — run: make env" in out
+    assert "– spark: not installed — run: make env" in out
     assert "– containers: not installed — run: make env" in out
     assert "– report: not installed — run: make env" in out
 
@@ -90,8 +91,13 @@ def test_the_base_is_not_enough_for_containers(tidemark):
 
 MISSING = [
     (("compare",), CAMPAIGN),
-    (("compare", "--report"), "pyspark and 9 more packages, which are not installed"),
-    (("report", "campaign"), "pyspark and 9 more packages, which are not installed"),
+    (("compare", "--report"), "pyarrow and 6 more packages, which are not installed"),
+    (("report", "campaign"), "pyarrow and 6 more packages, which are not installed"),
+    (("compare", "--master", "local[2]"), "pyarrow and 6 more packages, which are not installed"),
+    (("sql", ".", "SELECT 1"), "pyarrow and 6 more packages, which are not installed"),
+    (("runs", "campaign"), CAMPAIGN),
+    (("list",), CAMPAIGN),
+    (("watch", "campaign"), CAMPAIGN),
     (("report", "run"), REPORT),
     (("run", "--report"), REPORT),
     (("run", "--world", "docker"), CONTAINERS),
@@ -174,6 +180,25 @@ def test_an_extra_is_enough_for_what_it_is_for(python, extra, modules):
     done = python("-c", "import " + ", ".join(f"tidemark.{module}" for module in modules.split()), extras=(extra,))
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_small_campaign_needs_no_spark(tidemark):
+    def words(*words):
+        return tidemark(*words, extras=("campaign",))
+
+    code, out, _ = words("compare", "--plans", "4", "--variants", "kafka-0.10,kafka-2.7", "--out", "few")
+    assert (code, "2 variants" in out or "kafka-0.10" in out) == (0, True)
+    assert words("list", ".")[0] == 0
+    assert words("runs", "few")[0] == 0
+    assert words("watch", "few")[0] == 0
+    assert words("check", "few")[0] == 1  # as a run of it
+
+    spark = "tidemark: this needs pyspark, py4j and pandas, which are not installed; run: make env\n"
+    assert words("compare", "--plans", "501", "--variants", "kafka-0.10,kafka-2.7", "--out", "many") == (254, "", spark)
+    assert words("compare", "--plans", "4", "--master", "local[2]", "--out", "other") == (254, "", spark)
+    assert words("sql", "few", "SELECT 1") == (254, "", spark)
+    assert words("watch", "few", "--master", "local[1]")[::2] == (254, spark)
 
 
 @pytest.mark.slow

@@ -226,7 +226,7 @@ def compare_command(options: CompareOptions) -> int:
         assert options.plan_file is not None  # noqa: S101 - which makes it this way
         one = options.plan_file, options.variants, options.contract
         return compare_plan(*one, fails=options.violation_fails, as_json=options.as_json)
-    need(campaign=True, report=options.report)
+    need(campaign=True, spark=way is Way.STORED or options.master is not None, report=options.report)
     if way is Way.STORED:
         asked = options.campaigns, options.baseline, options.master, options.ci
         return compare_stored(*asked, fails=options.violation_fails, as_json=options.as_json)
@@ -306,8 +306,11 @@ def _run(
 ) -> int:
     """Run what is missing of a campaign, or of one part, and compare its variants."""
     from tidemark.pipeline.campaign.campaign import run_campaign
+    from tidemark.pipeline.engines.spark_or_not import does_without_spark
     from tidemark.pipeline.runs.guard import RunLimits
 
+    runs = spec.plans * len(spec.variants)
+    need(spark=not does_without_spark(options.master, runs))  # to compare them
     status = output(stderr=True)
     run = partial(run_campaign, spec, folder, stop_at_first=options.stop_at_first, console=status)
     run = partial(run, fresh=options.fresh, retry_errors=options.retry_errors)

@@ -44,6 +44,7 @@ def doctor_command(world: str, as_json: bool) -> int:
     findings = [
         _python(),
         extra_finding("campaign"),
+        extra_finding("spark"),
         *_java(),
         extra_finding("report"),
         _results(),
@@ -73,8 +74,8 @@ def _python() -> Finding:
 
 
 def _java() -> list[Finding]:
-    """Only campaigns want one."""
-    if missing("campaign"):
+    """Only Spark wants one."""
+    if missing("spark"):
         return []
     from tidemark.pipeline.engines.java import find_java
 

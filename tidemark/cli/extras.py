@@ -18,10 +18,11 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-Extra = Literal["campaign", "containers", "report"]
+Extra = Literal["campaign", "spark", "containers", "report"]
 
 EXTRAS: dict[Extra, tuple[str, ...]] = {
-    "campaign": ("pyspark", "py4j", "pandas", "pyarrow", "scipy", "duckdb", "sqlglot"),
+    "campaign": ("pyarrow", "scipy", "duckdb", "sqlglot"),
+    "spark": ("pyspark", "py4j", "pandas"),
     "containers": (
         "docker",
         "requests",
@@ -45,13 +46,13 @@ class MissingExtraError(click.ClickException):
     """Packages that the command needs are not installed; the message names them, and the command that brings them."""
 
 
-def need(*, campaign: bool = False, containers: bool = False, report: bool = False) -> None:
+def need(*, campaign: bool = False, spark: bool = False, containers: bool = False, report: bool = False) -> None:
     """Refuse to begin what would fail later for want of a package.
 
     Raises:
         MissingExtraError: an extra that is needed is not complete.
     """
-    asked: dict[Extra, bool] = {"campaign": campaign, "containers": containers, "report": report}
+    asked: dict[Extra, bool] = {"campaign": campaign, "spark": spark, "containers": containers, "report": report}
     absent = {extra: names for extra, needed in asked.items() if needed and (names := missing(extra))}
     if absent:
         raise MissingExtraError(_sentence(absent, [name for names in absent.values() for name in names]))

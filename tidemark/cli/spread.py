@@ -103,7 +103,7 @@ def _end_with_the_command() -> None:
 
 @contextmanager
 def _spark(master: str, *, dear: bool) -> Iterator[Spread]:
-    need(campaign=True)
+    need(campaign=True, spark=True)
     from tidemark.pipeline.engines.spread import SparkSpread
 
     rules = known()

@@ -41,7 +41,7 @@ rejudged_anomalies and changes. docs/results-folder.md has their columns, docs/q
 @json_option
 def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master: str | None, *, as_json: bool) -> int:
     """Answer QUESTION, a SELECT in Spark SQL, from the tables of CAMPAIGN."""
-    need(campaign=True)
+    need(campaign=True, spark=True)
     from tidemark.pipeline.engines.query import ask
     from tidemark.pipeline.engines.spark_or_not import reading_session
     from tidemark.pipeline.folder.found_campaign import campaign_in

@@ -39,7 +39,7 @@ missing. It starts a Spark of its own; tidemark serve shows a campaign without."
 
 WORDS: Final = {
     "waiting": "there is no campaign yet",
-    "starting": "Spark is starting, to count what is there",
+    "starting": "counting what is there",
     "running": "running",
     "finished": "complete",
     "interrupted": "interrupted",
@@ -51,7 +51,7 @@ WORDS: Final = {
 @click.option(
     "--every", type=RealRange(min=0.1), default=2.0, show_default=True, help="Look for news so often, seconds."
 )
-@click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[1]]")
+@click.option("--master", type=SparkMaster(), help="Spark master.  [default: none up to 1,000 runs, then local[1]]")
 @json_option
 def watch_command(campaign: Path | StoreAddress, every: float, master: str | None, *, as_json: bool) -> int:
     """Follow CAMPAIGN while it runs, until it ends: rates with 95 % intervals, the newest violations, pace, time left."""

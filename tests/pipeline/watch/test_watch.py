@@ -24,6 +24,11 @@ OLD, NEW = "kafka-0.10", "kafka-2.1+no-fetch-fence"
 PATIENCE_S = 300
 
 
+@pytest.fixture(params=[None, "local[1]"], ids=["without Spark", "by Spark"])
+def master(request: pytest.FixtureRequest) -> str | None:
+    return request.param
+
+
 def run(folder: Path, manifest: Manifest, simulate: Callable[..., Any], *tasks: int) -> None:
     for task in tasks:
         run_chunk(Task(manifest.spec, folder, manifest.identity, simulate), manifest.layout.task(task))
@@ -53,10 +58,10 @@ def compared(watched: Watched, comparison: Comparison) -> None:
 
 
 def test_it_is_followed_from_before_its_beginning_to_its_end(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path, master: str | None
 ) -> None:
     folder = tmp_path / "a campaign [of 12]"
-    watched = watch_campaign(folder, seconds=0.1)
+    watched = watch_campaign(folder, master=master, seconds=0.1)
     assert next(watched).status == "waiting"
     with locked(folder):
         manifest = open_campaign(folder, spec, chunk_size=4)
@@ -93,25 +98,25 @@ def test_it_is_followed_from_before_its_beginning_to_its_end(
 
 
 def test_what_nobody_works_on_any_more_was_interrupted(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path, master: str | None
 ) -> None:
     manifest = open_campaign(tmp_path, spec, chunk_size=4)
-    *_, last = watch_campaign(tmp_path, seconds=0.1, quiet=0.5)
+    *_, last = watch_campaign(tmp_path, master=master, seconds=0.1, quiet=0.5)
     assert (last.status, last.runs, last.expected) == ("interrupted", 0, 24)
 
     run(tmp_path, manifest, simulate, 0, 1, 2)
-    *_, last = watch_campaign(tmp_path, seconds=0.1, quiet=0.5)
+    *_, last = watch_campaign(tmp_path, master=master, seconds=0.1, quiet=0.5)
 
     assert (last.status, last.runs) == ("interrupted", 12)
     compared(last, compare(SparkEngine(spark), tmp_path))
 
 
 def test_a_campaign_that_was_begun_anew_is_counted_anew(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path, master: str | None
 ) -> None:
     with locked(tmp_path):
         run(tmp_path, open_campaign(tmp_path, spec, chunk_size=4), simulate, 0, 1, 2)
-        watched = watch_campaign(tmp_path, seconds=0.1)
+        watched = watch_campaign(tmp_path, master=master, seconds=0.1)
         until(watched, lambda now: now.runs == 12)
         run(tmp_path, open_campaign(tmp_path, spec, chunk_size=12, fresh=True), simulate, 0)
         until(watched, lambda now: now.status == "starting")

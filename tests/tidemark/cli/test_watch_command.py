@@ -54,7 +54,7 @@ def test_in_a_pipe_each_news_is_a_line_and_each_violation_is_told_once(monkeypat
     lines = found.stdout.splitlines()
     assert lines[:7] == [
         "results/night: there is no campaign yet",
-        "results/night: Spark is starting, to count what is there",
+        "results/night: counting what is there",
         "results/night: running, 4 of 8 runs, 2.0 runs/s, 1 h 02 min left; with a violation: kafka-2.0 1",
         "  kafka-2.0, plan 3 at 1.50 s: stuck: tidemark run --index 3",
         "results/night: running, 6 of 8 runs, 2.0 runs/s, 1 h 02 min left; with a violation: kafka-2.0 2",
