@@ -42,3 +42,15 @@ def refuse_to_overwrite(page: Path) -> None:
     for path in (page, *beside):
         if path.exists() and (path.is_dir() or not is_ours(path)):
             raise SomebodysFileError(f"{path} is there, and Tidemark did not write it")
+
+
+def refuse_to_litter(page: Path) -> None:
+    """Look at the folder that a page and its figures are to fill.
+
+    Raises:
+        SomebodysFileError: other things are there, and no page of ours.
+        OSError: it is there and cannot be read.
+    """
+    folder = page.parent
+    if folder.is_dir() and any(folder.iterdir()) and not (page.is_file() and is_ours(page)):
+        raise SomebodysFileError(f"{folder} is there, and has other things in it")

@@ -55,7 +55,7 @@ class ReportOptions(Options):
         "Of a campaign: variant the others are compared with.  [default: the first]", type=str
     )
     out: Path | None = option(
-        "The page, or a folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
+        "The page, or a new folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
         type=click.Path(path_type=Path),
     )
     begin: float | None = option("The timeline begins here, seconds.", "--from", type=RealRange())
@@ -64,7 +64,7 @@ class ReportOptions(Options):
     model: str | None = shared(model_option)
     of_model: ModelOptions = group(ModelOptions)
     checkers: tuple[str, ...] = shared(checker_option)
-    force: bool = flag("Write over files that Tidemark did not write.")
+    force: bool = flag("Write over files, and into folders, that are not Tidemark's.")
     as_json: bool = shared(json_option)
 
     @property
@@ -134,10 +134,16 @@ def _place(path: Path, out: Path | None) -> Path:
 
 
 def _report(path: Path, place: Path, options: ReportOptions) -> None:
-    from tidemark.harness.report.own_files import SomebodysFileError, refuse_to_overwrite
+    from tidemark.harness.report.own_files import SomebodysFileError, refuse_to_litter, refuse_to_overwrite
     from tidemark.harness.report.timeline import NothingThereError
 
     instead = "; choose another place with --out, or write over it with --force"
+    folder = options.out is not None and place.parent == options.out and options.out != path
+    if folder and not options.force:
+        with refused(
+            SomebodysFileError, then="; name a new folder, or a page in it (NAME.html), or fill it with --force"
+        ):
+            refuse_to_litter(place)
     with refused(SomebodysFileError, then=instead), refused(NothingThereError, of=path):
         if not options.force:
             refuse_to_overwrite(place)

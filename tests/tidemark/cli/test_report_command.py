@@ -201,3 +201,18 @@ def test_a_model_judges_instead_of_checkers(tidemark, tmp_path):
     (tmp_path / "mine.jsonl").write_text(JSONL)
 
     assert "--model or --checker" in refused(tidemark("report", "mine.jsonl", "--model", "set", "--checker", "odd.py"))
+
+
+def test_a_folder_with_other_things_is_not_filled_unless_somebody_insists(tidemark, tmp_path):
+    (tmp_path / "h.jsonl").write_text(JSONL)
+    (tmp_path / "there").mkdir()
+    assert tidemark("report", "h.jsonl", "--out", "there")[0] == 0  # it is empty
+    assert tidemark("report", "h.jsonl", "--out", "there")[0] == 0  # and now ours
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "letter.txt").touch()
+
+    assert "name a new folder" in refused(tidemark("report", "h.jsonl", "--out", "theirs"))
+    assert "name a new folder" in refused(tidemark("report", "h.jsonl", "--out", "."))
+    assert [path.name for path in (tmp_path / "theirs").iterdir()] == ["letter.txt"]
+    assert tidemark("report", "h.jsonl", "--out", "theirs/page.html")[0] == 0
+    assert tidemark("report", "h.jsonl", "--out", "theirs", "--force")[0] == 0
