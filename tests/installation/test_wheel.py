@@ -20,15 +20,17 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, built without a network from a copy, so that nothing of the build is left in the checkout."""
+    """The wheel, built without a network from a copy; of that nothing is left but what was there."""
     folder = tmp_path_factory.mktemp("wheel")
     for room in (*ROOMS, "tidemark"):
         shutil.copytree(ROOT / room, folder / "source" / room, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / file, folder / "source")
+    there = {*(folder / "source").rglob("*")}
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel"]
     offline = ["--no-index", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, *offline, "--wheel-dir", folder, folder / "source"], check=True)
+    assert {*(folder / "source").rglob("*")} == there
     (built,) = folder.glob("*.whl")
     return zipfile.ZipFile(built)
 
