@@ -78,6 +78,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     cluster = cluster_of_plans(profile, cluster)
     if moves:
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
+        kinds += [kind for kind in PROFILES[profile] if KINDS[kind].awaits]
     triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
@@ -128,7 +129,7 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tupl
     target = rng.choice(_ROLES)
     after = None
     if rng.random() < row.by_event:
-        after = Trigger(rng.choice(triggers), rng.randrange(1, 12), 0)
+        after = Trigger(rng.choice(row.awaits or triggers), rng.randrange(1, 4 if row.awaits else 12), 0)
     return Fault(
         kind,
         at,

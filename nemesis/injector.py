@@ -227,6 +227,8 @@ class Injector:
             case does.Retain():
                 world.retain(partition, node, fault.amount)
             case does.TakeBack():
+                if (target := world.target_of(partition)) != world.replicas_of(partition):
+                    detail["under_way"] = list(target)
                 world.reassign(partition, ())
             case does.Move(one_more=more):
                 self._move(fault, partition, node, detail, more)

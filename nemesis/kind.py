@@ -157,7 +157,7 @@ class Kind:
         gentler: the next kind that does less.
         holds_back: whom it keeps from what it should do, as the history's meta line says it (docs/history.md).
         aimed_at: whom random plans have it strike; empty: any role.
-        by_event: share of random faults of the kind that wait for a trace event.
+        by_event: share of random faults of the kind that wait for a trace event. awaits: for which; empty: for any.
         by_chance: whether it draws from its noise stream though delays are fixed.
         only_simulated: only a simulated disk can do it. only_real: it needs a real disk or clock.
     """
@@ -173,6 +173,7 @@ class Kind:
     holds_back: str = "node"
     aimed_at: str = ""
     by_event: float = 0.25
+    awaits: tuple[str, ...] = ()
     by_chance: bool = False
     only_simulated: bool = False
     only_real: bool = False

@@ -39,7 +39,7 @@ from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "reassignment"
 _TAKEN_BACK = "reassignment-taken-back"
-_CONTROLLER = 0
+_CONTROLLER, _FOR_EVER = 0, 1 << 62
 _KINDS = {kind.kind: kind for kind in (Ordered, Reassign, Elect, IsrChange, Converged)}
 
 
@@ -120,37 +120,38 @@ def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp]) -> Ite
 
     What cannot be taken back without an unclean election may be refused (``cancelPartitionReassignment``).
     """
-    orders = [op for op in nemesis if op[1] == "strike" and op[3] == _TAKEN_BACK]
-    under_way: dict[str, Reassign] = {}
+    orders = [op for op in nemesis if op[1] == "strike" and op[3] == _TAKEN_BACK and "under_way" in op[4]]
+    last: dict[str, Reassign] = {}
     isrs: dict[str, Nodes] = {}
-    fails, place = False, 0
+    accepted: set[tuple[int, str]] = set()
+    failed_until, place = -1, 0
     for time, _, _, _, detail in orders:
-        while place < len(points) and points[place][1][TIME] < time:
+        while place < len(points) and points[place][1][TIME] <= time:
             event = points[place][1]
             place += 1
             if event[KIND] == Reassign.kind:
-                under_way[event[PARTITION]] = Reassign(event)
+                last[event[PARTITION]] = Reassign(event)
+            elif event[KIND] == Ordered.kind and not Ordered(event).replicas:
+                accepted.add((event[TIME], event[PARTITION]))
             elif event[KIND] == Elect.kind:
                 isrs[event[PARTITION]] = Elect(event).isr
             elif event[KIND] == IsrChange.kind:
                 isrs[event[PARTITION]] = IsrChange(event).isr
             elif event[NODE] == _CONTROLLER and event[KIND] in ("stop", "start"):
-                fails = event[KIND] == "stop"
-        partition = detail.get("partition", "")
-        last = under_way.get(partition)
-        if fails or last is None or not (last.adding or last.removing) or {*isrs.get(partition, ())} <= {*last.adding}:
-            continue
-        now = [event for _, event in points[place:] if event[TIME] == time and event[PARTITION] == partition]
-        if not any(told.answered and not told.replicas for told in Ordered.among(now)):
+                failed_until = event[TIME] if event[KIND] == "start" else _FOR_EVER
+        partition = detail["partition"]
+        begun, isr = last.get(partition), isrs.get(partition, ())
+        under_way = begun is not None and (begun.adding or begun.removing) and not {*isr} <= {*begun.adding}
+        if begun is not None and under_way and (time, partition) not in accepted and failed_until < time:
             message = (
                 f"An operator took back the reassignment of {partition} at {seconds(time)}, and that was refused, though one was "
-                f"under way since {seconds(last.time)}, and there was a controller."
+                f"under way since {seconds(begun.time)}, and there was a controller."
             )
             evidence = {
                 "ordered": [],
                 "ordered_at": time,
-                "replicas": list(last.replicas),
-                "isr": sorted(isrs[partition]),
+                "replicas": list(begun.replicas),
+                "isr": sorted(isr),
             }
             yield Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence)
 

@@ -294,3 +294,13 @@ def test_only_where_replicas_move_the_cluster_needs_a_broker_more():
     assert (
         cluster_of_plans("reassignments", ClusterSpec()) == generate_plan(1, 0, "reassignments", ClusterSpec()).cluster
     )
+
+
+def test_a_reassignment_is_taken_back_while_one_is_under_way_most_often():
+    plans = [generate_plan(1, index, "controller-reassignments", ClusterSpec()) for index in range(60)]
+    taken_back = [fault for plan in plans for fault in plan.faults if fault.kind == "reassignment-taken-back"]
+    waiting = [fault.after.event for fault in taken_back if fault.after is not None]
+
+    assert len(taken_back) > 30
+    assert set(waiting) == {"reassign"}
+    assert len(waiting) > len(taken_back) // 2

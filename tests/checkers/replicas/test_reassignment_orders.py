@@ -132,7 +132,7 @@ def test_on_machines_it_has_two_seconds():
 # Taken back
 
 
-TAKEN_BACK = [(20, "strike", 0, "reassignment-taken-back", {"node": 1, "partition": P})]
+TAKEN_BACK = [(20, "strike", 0, "reassignment-taken-back", {"node": 1, "partition": P, "under_way": [4]})]
 ACCEPTED = (20, 0, "ordered", P, (), True)
 WENT_BACK = (20, 0, "reassign", P, (1, 2, 3), (), ())
 
