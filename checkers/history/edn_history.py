@@ -21,7 +21,7 @@ from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.columns.columns import Columns
 from tidemark.checkers.history.edn.forms import EdnMap
 from tidemark.checkers.history.edn.operations import EdnOp, operations
-from tidemark.checkers.history.edn.reader import EdnError
+from tidemark.checkers.history.edn.reader import LONGEST, EdnError
 from tidemark.checkers.history.edn_halves import Names, half_of, nemesis_half, rebalanced_of, shown_form
 from tidemark.checkers.history.entry_order import Sends, Stretch, other_sends, sends_of
 from tidemark.checkers.history.history import History
@@ -94,15 +94,23 @@ class EdnReading:
             found = reader.read(block, number, self._latest)
             stretch = None if found is None else stretch_of(found.columns, found.places, only_sends=True)
             if found is None or stretch is None or not self.join(found.columns, found.nemesis, stretch):
-                try:
-                    ops = list(operations((block,), number))
-                except EdnError:  # it is wrong, or does not end here
-                    if self._part:
-                        raise
+                ops = self._whole(block, number)
+                if ops is None:
                     self.each(operations(chain((block,), blocks), number))
                     return
                 self.each(ops)
             number += block.count(b"\n")
+
+    def _whole(self, block: bytes, number: int) -> list[EdnOp] | None:
+        """The operations of a block of whole lines; None if something is wrong, or goes on behind it, or it is long."""
+        if len(block) > LONGEST:
+            return None
+        try:
+            return list(operations((block,), number))
+        except EdnError:
+            if self._part:
+                raise
+            return None
 
     def each(self, ops: Iterable[EdnOp]) -> None:
         """The next operations.

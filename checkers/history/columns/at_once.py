@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +59,7 @@ class Dialect:
         keys: the types that a key may have.
         key: what stands for a key.
         value: what stands for a value that is no integer.
-        values: the types that a value may have.
+        values: the types that a value may have; what decodes them knows no number that is none, or infinite.
         least_read: the least offset that a poll may return; -1 is one that nobody knows.
         nil_read: whether an offset that a poll returns may be null.
         answers: what some polls found; one has them as the format does.
@@ -294,8 +293,6 @@ class _Names:
                 return int(value)
             if not -_INT64 <= value < 2 * _INT64:
                 raise UnusualError
-        elif kind is float and not isfinite(value):
-            raise UnusualError
         named = value if kind is int else self._dialect.value(value)
         return FIRST_NUMBERED + self._values[named.__class__, named]
 

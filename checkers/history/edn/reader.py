@@ -14,7 +14,6 @@ tidemark.checkers.history.edn.reader.EdnError: line 1, column 4: the file ends b
 from __future__ import annotations
 
 import codecs
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -30,7 +29,7 @@ DEEPEST = 128
 LONGEST = 1 << 24
 """So many characters may a token have."""
 BLOCK = 1 << 18
-"""So many bytes are read at a time."""
+"""So many bytes are taken at a time."""
 _TOO_LONG = f"this token has more than {LONGEST} characters"
 _REMEMBERED = 1 << 16
 """So many tokens are looked up; what else there is, is understood anew each time."""
@@ -65,7 +64,7 @@ def read_all(text: str) -> list[Form]:
     Raises:
         EdnError: it is no EDN.
     """
-    return [form for _, form in _Reader(blocks_of(io.BytesIO(text.encode()))).forms(inside=False)]
+    return [form for _, form in _Reader((text.encode(),)).forms(inside=False)]
 
 
 def blocks_of(file: BinaryIO) -> Iterator[bytes]:
@@ -241,6 +240,10 @@ class _Reader:
         for form in items:
             yield line, form
 
+    def _pieces(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            yield from (block[begin : begin + BLOCK] for begin in range(0, len(block), BLOCK))
+
     def _tokens(self) -> Iterator[list[str]]:
         """The tokens of the file, block by block. The last token of a block may go on in the next, and then belongs to that. What
         is no UTF-8 is told when all before it is taken.
@@ -248,7 +251,7 @@ class _Reader:
         decoder = codecs.getincrementaldecoder("utf-8")()
         rest = ""
         begins = self._first == 1
-        for block in chain(self._blocks, (b"",)):
+        for block in chain(self._pieces(), (b"",)):
             wrong = None
             try:
                 text = decoder.decode(block, final=not block)

@@ -329,6 +329,16 @@ def test_times_of_a_block_are_not_before_those_of_the_one_before() -> None:
     assert in_blocks(data) == at_once(data) == form_by_form(data)
 
 
+@pytest.mark.parametrize("longest", [100, 1 << 24])
+def test_a_vector_in_one_line_is_read_form_by_form(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidemark.checkers.history.edn_history.LONGEST", longest)
+    monkeypatch.setattr("tidemark.checkers.history.edn.reader.BLOCK", 100)
+    data = ("[" + " ".join(line(entry, record=True) for entry in operations(1, in_parts=False)) + "]").encode()
+
+    assert at_once(data) == form_by_form(data)
+    assert in_blocks(data) is None
+
+
 def test_a_nemesis_without_a_time_is_left_to_one_reader() -> None:
     data = b"{:type :invoke, :process 0, :f :poll, :value [[:poll]], :time 7}\n" * 40
     data += b"{:type :info, :process :nemesis, :f :kill, :value nil}\n"
