@@ -60,7 +60,7 @@ def check_object(history: History, own: str) -> Verdict:
     found = result.parts[meta["model"]]
     anomalies = [*untold.find({}), *_contradictions(found, untold.judge("", None)), *crashes(meta)]
     anomalies = sorted(told_once(anomalies, history.trace, meta), key=lambda one: (one.time, one.partition))
-    of_acked = {"acked": None, "operations": operations, "object": found.message}
+    of_acked = {"acked": operations["ok"], "operations": operations, "object": found.message}
     stats = statistics(history, NOTHING, counts, of_acked, anomalies)
     judged_from = CLIENTS_AND_REPLICAS if untold.shows_logs else CLIENTS
     if any(one.verdict == VIOLATION for one in anomalies):

@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # ``X as X``: a type checker may take it from here
     from tidemark.harness.systems.system import System as System
     from tidemark.harness.systems.system import SystemRefusalError as SystemRefusalError
     from tidemark.nemesis import Fault as Fault
+    from tidemark.nemesis import ObjectWorkload as ObjectWorkload
     from tidemark.nemesis import Plan as Plan
     from tidemark.nemesis import Trigger as Trigger
     from tidemark.nemesis import WorkloadSpec as WorkloadSpec
@@ -70,7 +71,7 @@ _PLACES = {
     "harness.systems.outside.real_system": "Install LogEntry Node Process RealSystem Script View",
     "harness.systems.speaks_kafka": "SpeaksKafka",
     "harness.systems.system": "Deployment System SystemRefusalError",
-    "nemesis": "Fault Plan Trigger WorkloadSpec generate_plan",
+    "nemesis": "Fault ObjectWorkload Plan Trigger WorkloadSpec generate_plan",
     "nodes.core.cluster": "ClusterSpec",
     "nodes.core.epoch_cache": "EpochEnd",
     "nodes.core.truncation": "LogView Question Step TruncationRule",

@@ -48,6 +48,7 @@ Examples:
   tidemark scenario kip-101-data-loss --system kafka:2.8.2   on real Kafka brokers, under each rule they have
   tidemark scenario kip-279-scenario-1-n-20 --system kafka:2.8.2@1.1 --times 10
   tidemark scenario one-down-one-loses-power --system nats:2.15.1 --times 10
+  tidemark scenario one-member-loses-power --system etcd:3.5.0 --times 10
 
 \b
 Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.checkers.acknowledged import of_acknowledged
+from tidemark.checkers.verdict.verdict import BY_PROMISES
 from tidemark.cli.exits import ANOMALY, VALID, exit_code
 from tidemark.cli.options import RESULTS, writable_folder
 from tidemark.cli.output import output
@@ -68,7 +69,10 @@ def play(name: str, scripts: Mapping[str, Script], world: World, times: int, *, 
 
 def _told(name: str, verdict: Verdict, folder: Path, *, loses: bool) -> dict[str, Any]:
     stats = verdict.stats
-    lost = stats["acked_lost_violation"] + stats["acked_lost_permitted"]
+    if "operations" in stats:  # of an object
+        lost = sum(one.verdict in BY_PROMISES for one in verdict.anomalies)
+    else:
+        lost = stats["acked_lost_violation"] + stats["acked_lost_permitted"]
     return {
         "script": name,
         "as_expected": (lost > 0) == loses and not (verdict.valid == "unknown" and not loses),

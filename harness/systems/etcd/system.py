@@ -12,6 +12,7 @@ from tidemark.harness.systems.etcd.binary import server_of
 from tidemark.harness.systems.etcd.client import EtcdClient
 from tidemark.harness.systems.etcd.gateway import EtcdError, Gateway, encoded
 from tidemark.harness.systems.etcd.revisions import entries
+from tidemark.harness.systems.etcd.scripts import scripts
 from tidemark.harness.systems.outside.real_system import (
     CLIENT_PORT,
     DATA,
@@ -20,6 +21,7 @@ from tidemark.harness.systems.outside.real_system import (
     Node,
     Process,
     RealSystem,
+    Script,
     View,
 )
 from tidemark.harness.systems.system import SystemRefusalError
@@ -122,6 +124,9 @@ class EtcdSystem(RealSystem):
             return entries(gateway.events(), end)
         finally:
             gateway.close()
+
+    def scripts(self) -> Mapping[str, Script]:
+        return scripts(self.version)
 
     def refuses(self, plan: Plan) -> str:
         """Every member has everything."""

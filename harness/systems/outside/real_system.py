@@ -86,7 +86,7 @@ class Script(NamedTuple):
     Attributes:
         about: what happens, in a sentence.
         plan: the faults, at the times of this system.
-        loses: whether an acknowledged record is lost.
+        loses: whether an acknowledged record is lost, or what was answered of an object contradicts it.
     """
 
     about: str

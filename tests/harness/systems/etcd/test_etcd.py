@@ -73,3 +73,13 @@ def test_a_log_has_no_clients_for_registers(text):
     system = find_system(text)
     with pytest.raises(SystemRefusalError, match="no clients for the workload cas-register"):
         system.check(plan("cas-register"), system.variant(system.default_variant))
+
+
+@pytest.mark.parametrize(("version", "loses"), [("3.5.0", True), ("3.5.4", True), ("3.5.5", False), ("3.7.3", False)])
+def test_one_member_loses_by_power_what_it_answered_before_3_5_5(version, loses):
+    found = find_system(f"etcd:{version}").real.scripts()
+    assert {name: script.loses for name, script in found.items()} == {
+        "one-member-loses-power": loses,
+        "all-lose-power": False,
+        "kill-all": False,
+    }
