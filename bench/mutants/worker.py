@@ -51,7 +51,7 @@ VARIANTS = {
     "nodes/families/raft": ("raft", "raft+lease-reads", "raft+pre-vote+membership-change"),
     "nodes/families/quorum": ("quorum-hwm+repaired",),
     "nodes/families/reconciliation": ("reconciliation+own-generation",),
-    "nodes/families/voting": (*VOTING, "raft+pre-vote+membership-change"),
+    "nodes/families/voting": ("raft+pre-vote+membership-change", *VOTING[1:]),
     "nodes/families/bookkeeper": ("bookkeeper",),
     "nodes/families": (*VOTING, "bookkeeper"),
     "nodes/core": (*KAFKA, "raft"),

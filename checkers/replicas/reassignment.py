@@ -121,16 +121,16 @@ def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp]) -> Ite
     What cannot be taken back without an unclean election may be refused (``cancelPartitionReassignment``).
     """
     orders = [op for op in nemesis if op[1] == "strike" and op[3] == _TAKEN_BACK and "under_way" in op[4]]
-    last: dict[str, Reassign] = {}
+    last: dict[str, tuple[int, Reassign]] = {}
     isrs: dict[str, Nodes] = {}
     accepted: set[tuple[int, str]] = set()
     failed_until, place = -1, 0
     for time, _, _, _, detail in orders:
         while place < len(points) and points[place][1][TIME] <= time:
-            event = points[place][1]
+            index, event = points[place]
             place += 1
             if event[KIND] == Reassign.kind:
-                last[event[PARTITION]] = Reassign(event)
+                last[event[PARTITION]] = index, Reassign(event)
             elif event[KIND] == Ordered.kind and not Ordered(event).replicas:
                 accepted.add((event[TIME], event[PARTITION]))
             elif event[KIND] == Elect.kind:
@@ -140,7 +140,8 @@ def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp]) -> Ite
             elif event[NODE] == _CONTROLLER and event[KIND] in ("stop", "start"):
                 failed_until = event[TIME] if event[KIND] == "start" else _FOR_EVER
         partition = detail["partition"]
-        begun, isr = last.get(partition), isrs.get(partition, ())
+        index, begun = last.get(partition, (-1, None))
+        isr = isrs.get(partition, ())
         under_way = begun is not None and (begun.adding or begun.removing) and not {*isr} <= {*begun.adding}
         if begun is not None and under_way and (time, partition) not in accepted and failed_until < time:
             message = (
@@ -151,7 +152,9 @@ def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp]) -> Ite
                 "ordered": [],
                 "ordered_at": time,
                 "replicas": list(begun.replicas),
+                "under_way": True,
                 "isr": sorted(isr),
+                "trace_index": index,
             }
             yield Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence)
 

@@ -144,6 +144,7 @@ def refused(*trace, **meta):
 
 def test_what_is_under_way_can_be_taken_back():
     assert refused(*TO_4) == [20]
+    assert found(*TO_4, nemesis=TAKEN_BACK, replaces=True)[0].evidence["trace_index"] == 2
     assert refused(*TO_4, ACCEPTED, WENT_BACK) == []
 
 
