@@ -28,6 +28,7 @@ from tidemark.checkers.history.trace_events import (
     KIND,
     NODE,
     PARTITION,
+    TIME,
     Append,
     Epochs,
     Fetched,
@@ -99,11 +100,11 @@ class BrokenLog(Finder):
             left = removal.to - batch.base_offset
             message = (
                 f"The log of broker {event[NODE]} for {event[PARTITION]} ended at offset {removal.to} after the recovery at "
-                f"{seconds(event[0])}, inside a batch: of its {len(batch.values)} records from offset {batch.base_offset} on "
+                f"{seconds(event[TIME])}, inside a batch: of its {len(batch.values)} records from offset {batch.base_offset} on "
                 f"{left} {'was' if left == 1 else 'were'} left."
             )
             evidence = {"node": event[NODE], "base_offset": batch.base_offset, "leo": removal.to, "trace_index": index}
-            self.anomalies.append(Anomaly(NAME, VIOLATION, event[0], event[PARTITION], message, evidence=evidence))
+            self.anomalies.append(Anomaly(NAME, VIOLATION, event[TIME], event[PARTITION], message, evidence=evidence))
 
     def _batch_across(self, index: int, replica: ReplayedReplica, removal: Removal) -> Append | None:
         """The batch of which a removal left only the beginning, if there is one."""
