@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from tidemark.checkers.acknowledged import CLAUSES
 from tidemark.harness.report.comparison import ANY, LOST, Comparison, Rate, VariantResult, Worse
+from tidemark.harness.report.rule_words import RuleWords, rule_words
 from tidemark.harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
@@ -26,12 +27,15 @@ class Answer:
     """What is to be said of a variant first.
 
     Attributes:
-        sentence: what it did, without its name. kept: it broke no promise, and nothing was unknown.
+        rule: what it is called. brief: what it did, in one number for each thing. sentence: the same in full, without its name.
+        kept: it broke no promise, and nothing was unknown.
         only_others: it failed, and lost no acknowledged record.
         others: what else was violated, as (name, runs), most frequent first.
     """
 
     variant: str
+    rule: RuleWords
+    brief: str
     sentence: str
     kept: bool
     only_others: bool
@@ -48,6 +52,55 @@ class Answer:
 def answers(comparison: Comparison) -> list[Answer]:
     """One for each variant, in their order."""
     return [_answer(variant) for variant in comparison.variants]
+
+
+def headline(comparison: Comparison) -> str:
+    """The answer in one sentence: who broke no promise, or, if everybody did, who did so least and most often."""
+    judged = [variant for variant in comparison.variants if variant.judged]
+    if not judged:
+        return "No run could be judged"
+    kept = [variant for variant in judged if not variant.violating.hits]
+    if len(kept) == 1:
+        return f"{_called(kept[0].variant)}: 0 of {_runs(kept)} lost records or failed otherwise"
+    if kept:
+        of = "All" if len(kept) == len(comparison.variants) else f"{len(kept)} of {len(comparison.variants)}"
+        names = "; ".join(rule_words(variant.variant).called for variant in kept)
+        return f"{of} rules kept their promises in {_runs(kept)}: {names}"
+    least = min(judged, key=lambda variant: variant.violating.share)
+    if len(comparison.variants) == 1:
+        return f"{_called(least.variant)} broke a promise in {_hits(least.violating)}"
+    return f"Every rule broke a promise: {_called(least.variant)} least often, in {_hits(least.violating)}"
+
+
+def _called(variant: str) -> str:
+    rule = rule_words(variant)
+    return f"{rule.called}, {rule.whose}" if rule.whose else rule.called
+
+
+def _runs(variants: list[VariantResult]) -> str:
+    runs = {variant.judged for variant in variants}
+    each = " each" if len(variants) > 1 else ""
+    return f"{min(runs):,} runs{each}" if len(runs) == 1 else f"{min(runs):,} runs or more each"
+
+
+def _hits(rate: Rate) -> str:
+    return f"{rate.hits:,} of {rate.runs:,} runs"
+
+
+def _brief(variant: VariantResult) -> str:
+    lost, others = variant.loss, variant.violating.hits - variant.loss.hits
+    unknown = f" {variant.unknown:,} runs could not be judged." if variant.unknown else ""
+    if not variant.judged:
+        return unknown.strip() or "No run."
+    if lost.hits:
+        told = f"Lost acknowledged records in {_hits(lost)} ({percent(lost.share)})"
+        told += f", and failed otherwise in {others:,} more" if others else ""
+    elif others:
+        told = f"Lost nothing against its promise, but failed otherwise in {_hits(variant.violating)} ({percent(others / lost.runs)})"
+    else:
+        told = f"Kept its promise in all {lost.runs:,} runs"
+    permitted = variant.any_loss.hits - lost.hits
+    return f"{told}{f'; in {permitted:,} it lost records as it may' if permitted else ''}.{unknown}"
 
 
 def oddities(comparison: Comparison) -> list[str]:
@@ -127,6 +180,8 @@ def _answer(variant: VariantResult) -> Answer:
         words += f": if none or all of them lost records, {bounds(variant.loss)} did." if variant.judged else "."
     return Answer(
         variant.variant,
+        rule_words(variant.variant),
+        _brief(variant),
         words,
         variant.violating.hits == 0 and variant.judged > 0,
         variant.violating.hits > 0 and variant.loss.hits == 0,

@@ -63,6 +63,7 @@ def environment(*packages: str) -> Environment:
     found.filters |= filters
     found.globals |= {"meaning": lambda name: DERIVED.get(name) or meaning(name), "what_ran": what_ran}
     found.globals |= {"zoom_script": Markup(ZOOM), "filter_script": Markup(FILTER)}  # noqa: S704  our own scripts
+    found.globals |= {"unfold_script": Markup(UNFOLD)}  # noqa: S704  the same
     found.globals |= {"script_policy": Markup(SCRIPT_POLICY)}  # noqa: S704  digests
     return found
 
@@ -89,9 +90,12 @@ def digest_of(script: str) -> str:
 
 ZOOM: Final = _script("whole_run.js")
 FILTER: Final = _script("runs.js")
-"""The two scripts of pages: one zooms into a run, one filters a list of runs. Without them a page has all that it has with them."""
+UNFOLD: Final = _script("unfold.js")
+"""The scripts of pages: one zooms into a run, one filters a list of runs, one unfolds what a link leads to. Without them a page has
+all that it has with them.
+"""
 
-SCRIPT_POLICY: Final = " ".join(f"'{digest_of(script)}'" for script in (ZOOM, FILTER))
+SCRIPT_POLICY: Final = " ".join(f"'{digest_of(script)}'" for script in (ZOOM, FILTER, UNFOLD))
 """What a page's policy lets a browser run: these scripts, by their digests, and nothing else."""
 
 

@@ -18,7 +18,7 @@ from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.marks import MARKS
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures, words
-from tidemark.harness.report.answer import answers, nearly_agreeing, oddities
+from tidemark.harness.report.answer import answers, headline, nearly_agreeing, oddities
 from tidemark.harness.report.comparison import ANY, LOST, Comparison, Example, PartLine, RunLine
 from tidemark.harness.report.environment import written
 from tidemark.harness.report.epoch_requests import why_none
@@ -149,6 +149,7 @@ def render(
         "comparison.html.j2",
         comparison=comparison,
         pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
+        headline=headline(comparison),
         answers=answers(comparison),
         oddities=oddities(comparison),
         nearly_agreeing=nearly_agreeing(comparison),

@@ -43,8 +43,7 @@ def what_ran(world: str, system: str) -> tuple[str, str]:
             "Tidemark's own brokers ran as processes in containers. No broker of Apache Kafka took part.",
         )
     return "Simulated models", (
-        "Tidemark's models of these protocols ran in its simulator. No real broker took part; a variant called kafka-X has the "
-        "rules of that version of Kafka as far as they are modelled. Whether a real broker does the same must be tried on one."
+        "These are models of the protocols, in a simulator. No real broker took part; whether one does the same must be tried on it."
     )
 
 

@@ -36,7 +36,7 @@ from tidemark.harness.report.comparison import (
     VariantResult,
     Worse,
 )
-from tidemark.harness.report.environment import FILTER, digest_of
+from tidemark.harness.report.environment import FILTER, UNFOLD, digest_of
 from tidemark.harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
 from tidemark.harness.report.faults import fault_lines
 from tidemark.harness.report.lanes import Span, Term, lanes_of
@@ -399,6 +399,10 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
         "<strong>kafka-0.10</strong> lost acknowledged records against what “documented” promises in 37 of 500 runs"
         in text
     )
+    assert (
+        "<h1>Leader epoch, KIP-279, with fences, Kafka 2.1 to 2.6: 0 of 500 runs lost records or failed otherwise</h1>"
+        in text
+    )
     assert '<h2 id="near">Near misses</h2>' in text
     assert re.search(
         r">strong-isr<br>.+it is elected, the record is lost.</span></th><td [^>]+><div>39 of 500</div></td>", text
@@ -406,16 +410,24 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
     assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10" in text
     assert "--contract" not in text
     assert json.loads((folder / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
-    assert not re.search(r"""(src|href)=["']?(https?:|//|file:)|@import|<script|<link""", text)
+    assert not re.search(r"""(src|href)=["']?(https?:|//|file:)|@import|<script |<link""", text)
     for name in ("rates", "first-violation", "availability", "kafka-0.10-plan-7-spacetime"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         ET.parse(folder / f"{name}.svg")
 
 
-def test_the_introduction_stands_before_the_finding(comparison_page: Path) -> None:
+def test_the_answer_comes_first_and_all_else_is_folded(comparison_page: Path) -> None:
     text = comparison_page.read_text(encoding="utf-8")
+    shown, *folded = re.split(r'<details class="section">', text)
 
-    assert text.index("with acks=all, 3 brokers, replication factor 3 and min ISR 2") < text.index('class="finding"')
+    assert shown.index("<h1>") < shown.index('class="ran"') < shown.index('class="finding"')
+    assert shown.index('class="finding"') < shown.index("with acks=all, 3 brokers, replication factor 3 and min ISR 2")
+    assert "Lost acknowledged records in 37 of 500 runs" in shown
+    assert '<a href="#run-kafka-0.10-plan-7">See it happen</a>' in shown
+    assert "<table" not in shown
+    assert len(re.sub(r"<[^>]+>", " ", shown[shown.index("<main>") :]).split()) < 250
+    assert all(part.count("<details") + 1 == part.count("</details>") for part in folded)
+    assert "<h2" not in re.sub(r"<summary>.*?</summary>", "", text)
 
 
 def test_a_variant_that_never_asks_where_an_epoch_ends_says_why(tmp_path: Path) -> None:
@@ -607,7 +619,7 @@ def test_hostile_text_is_shown_and_not_run(tmp_path: Path) -> None:
 
     text = render(comparison(f"v{hostile}"), [run], tmp_path).read_text(encoding="utf-8")
 
-    assert "<script" not in text
+    assert re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL) == [UNFOLD]
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert all(path.parent == tmp_path for path in tmp_path.rglob("*"))
 
@@ -915,13 +927,13 @@ def test_runs_are_listed_one_by_one_and_whole_without_a_script(tmp_path: Path) -
     assert "only the first 2 are here" in listed_page(tmp_path, more=True)
 
 
-def test_the_only_script_of_the_list_is_the_one_that_the_policy_names(tmp_path: Path) -> None:
+def test_the_only_scripts_of_a_comparison_are_those_that_the_policy_names(tmp_path: Path) -> None:
     text = listed_page(tmp_path)
-    (script,) = re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL)
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
-    assert script == FILTER
+    assert scripts == [FILTER, UNFOLD]
     assert policy is not None
-    assert f"'{digest_of(script)}'" in policy[1]
+    assert all(f"'{digest_of(script)}'" in policy[1] for script in scripts)
     assert policy[1].startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
 
 
