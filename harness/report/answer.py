@@ -96,7 +96,8 @@ def _brief(variant: VariantResult) -> str:
         told = f"Lost acknowledged records in {_hits(lost)} ({percent(lost.share)})"
         told += f", and failed otherwise in {others:,} more" if others else ""
     elif others:
-        told = f"Lost nothing against its promise, but failed otherwise in {_hits(variant.violating)} ({percent(others / lost.runs)})"
+        told = f"Lost nothing against its promise, but failed otherwise in {_hits(variant.violating)}"
+        told += f" ({percent(variant.violating.share)})"
     else:
         told = f"Kept its promise in all {lost.runs:,} runs"
     permitted = variant.any_loss.hits - lost.hits

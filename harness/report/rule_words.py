@@ -40,7 +40,8 @@ _PRESETS = {
     "kafka-2.1": RuleWords(
         "Leader epoch, KIP-279, with fences",
         "Kafka 2.1 to 2.6",
-        f"{_KIP_279} Requests of another leader epoch are refused (fences). But a broker that restarts unnoticed may wait for ever.",
+        f"{_KIP_279} Requests of another leader epoch are refused (fences). But a broker whose restart goes unnoticed may wait "
+        "for ever.",
     ),
     "kafka-2.7": RuleWords("Truncate on fetch", "Kafka's rule since 2.7", _FETCH),
     "kafka-3.7": RuleWords("Truncate on fetch, KRaft", "Kafka 3.7", _FETCH),
