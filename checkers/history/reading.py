@@ -24,7 +24,7 @@ from tidemark.checkers.history.opened import open_history
 
 _GZIP = b"\x1f\x8b"
 _PEEKED = 1 << 12
-_NO_LINE = "there is not one line of a history here"
+_NO_LINE = "there is not one line of a history here (docs/checking-your-own-history.md begins with the smallest)"
 _UTF_8 = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 

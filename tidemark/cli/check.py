@@ -16,7 +16,8 @@ from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is_campaign
 from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of
-from tidemark.cli.model import ModelOptions, check_by_model, model_option, refuse_with_model, told_models
+from tidemark.cli.model import ModelOptions, check_by_model, model_option, refuse_with_model
+from tidemark.cli.next_step import next_step
 from tidemark.cli.options import POSITIVE, contract_option, json_option
 from tidemark.cli.output import output
 from tidemark.cli.own_checkers import checker_option, load_checkers
@@ -142,6 +143,6 @@ def check_command(options: CheckOptions) -> int:
         click.echo(json.dumps(verdict.to_json()))
     else:
         print_verdict(verdict, output())
-        for line in () if "model" in history.meta else told_models(history):
-            click.echo(f"  {line}")
+        if (step := next_step(path, history, verdict)) is not None:
+            click.echo(f"  next: {step}")
     return exit_code([verdict.valid])

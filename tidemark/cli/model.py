@@ -13,7 +13,7 @@ import click
 from tidemark.checkers.history.history import History
 from tidemark.checkers.objects.transactions.consistency import MODELS
 from tidemark.checkers.objects.values import Value
-from tidemark.checkers.objects.workloads import NAMES, Asked, judge, models_for
+from tidemark.checkers.objects.workloads import NAMES, Asked, judge
 from tidemark.checkers.objects.workloads.by_name import REGISTERS, TRANSACTIONS
 from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.visible import brief, visible
@@ -105,15 +105,6 @@ def refuse_with_model(model: str | None, contract: str | None, checkers: Sequenc
         raise click.UsageError("a model makes no promise: --model or --contract, not both")
     if model is not None and checkers:
         raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
-
-
-def told_models(history: History) -> list[str]:
-    """Which models could judge operations that are none on logs, in a line; none if they are."""
-    models = models_for(history)
-    if not models:
-        return []
-    words = " or ".join(f"--model {name}" for name in models)
-    return [f"these are no operations on logs: {words} judges such (docs/checking-your-own-history.md)"]
 
 
 def check_by_model(path: Path, history: History, model: str, asked: Asked, ci: CiOptions, *, as_json: bool) -> int:

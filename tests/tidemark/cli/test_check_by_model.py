@@ -141,20 +141,21 @@ def test_a_deleted_key_is_read_from_json_lines(tmp_path):
     ("operations", "models"),
     [
         ([("put", ["x", 1]), ("delete", ["x", None])], "--model key-value"),
-        ([("write", 1)], "--model register or --model cas-register"),
+        ([("write", 1)], "--model register, or --model cas-register"),
         ([("cas", [1, 2])], "--model cas-register"),
-        ([("append", ["x", 1]), ("read", ["x", [1]])], "--model key-value or --model append-log"),
-        ([("add", 1), ("read", [1])], "--model set or --model set-full"),
+        ([("append", ["x", 1]), ("read", ["x", [1]])], "--model key-value, or --model append-log"),
+        ([("add", 1), ("read", [1])], "--model set, or --model set-full"),
         ([("add", 1), ("read", 1)], "--model counter"),
         ([("generate", 1)], "--model unique-ids"),
-        ([("enqueue", 1)], "--model total-queue or --model queue"),
+        ([("enqueue", 1)], "--model total-queue, or --model queue"),
     ],
 )
 def test_without_a_model_the_fitting_ones_are_named(tmp_path, operations, models):
     file = written(tmp_path, [("a", kind, f, value) for f, value in operations for kind in ("invoke", "ok")])
 
     assert run(file).output.splitlines()[-1] == (
-        f"  these are no operations on logs: {models} judges such (docs/checking-your-own-history.md)"
+        f"  next: tidemark check {file} {models}: these are no operations on logs "
+        "(docs/checking-your-own-history.md#registers-logs-sets-counters-queues)"
     )
 
 

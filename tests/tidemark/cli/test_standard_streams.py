@@ -90,7 +90,9 @@ def test_an_error_that_nobody_takes_is_an_error(redirection):
 def test_standard_input_that_is_closed_is_empty():
     found = run("<&-", "check", "-")
 
-    assert (found.returncode, found.stderr) == (254, "tidemark: -: line 1: there is not one line of a history here\n")
+    assert found.returncode == 254
+    assert found.stderr.startswith("tidemark: -: line 1: there is not one line of a history here (docs/")
+    assert found.stderr.count("\n") == 1
 
 
 def test_help_onto_a_full_disk_is_one_sentence():
