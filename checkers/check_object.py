@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidemark.checkers.acknowledged import numbers_of
 from tidemark.checkers.history.client_view import Counts
 from tidemark.checkers.history.turning_points import turning_points
 from tidemark.checkers.objects.workloads.by_name import NAMES, Asked, judge
@@ -60,7 +61,7 @@ def check_object(history: History, own: str) -> Verdict:
     found = result.parts[meta["model"]]
     anomalies = [*untold.find({}), *_contradictions(found, untold.judge("", None)), *crashes(meta)]
     anomalies = sorted(told_once(anomalies, history.trace, meta), key=lambda one: (one.time, one.partition))
-    of_acked = {"acked": operations["ok"], "operations": operations, "object": found.message}
+    of_acked = {"acked": operations["ok"], **numbers_of((), 0, 0), "operations": operations, "object": found.message}
     stats = statistics(history, NOTHING, counts, of_acked, anomalies)
     judged_from = CLIENTS_AND_REPLICAS if untold.shows_logs else CLIENTS
     if any(one.verdict == VIOLATION for one in anomalies):

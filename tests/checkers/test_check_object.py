@@ -71,6 +71,12 @@ def test_an_operation_that_never_succeeded_leaves_it_unknown():
     assert run([*KEPT, *cas]).unknown_because == "these operations never succeeded: cas"
 
 
+def test_its_numbers_are_those_of_every_verdict_and_more():
+    of_a_log = check(History.of(ops=[], untold=True)).stats.keys() - {"worst_realtime_lag"}
+    assert run(KEPT).stats.keys() - of_a_log == {"operations", "object"}
+    assert not of_a_log - run(KEPT).stats.keys()
+
+
 def test_a_model_that_there_is_not_is_refused():
     with pytest.raises(ValueError, match="there is no model 'tree'"):
         check(History.of(ops=KEPT, model="tree"))

