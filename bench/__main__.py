@@ -1,6 +1,7 @@
 """Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version, ``stored:RUNS`` so many stored runs,
 ``corrupted_files:FILES`` with so many of those, ``poison:PLANS``, ``unusual_shapes:RUNS``, ``campaigns:RUNS`` and ``memory:RUNS``
-so large a campaign, ``rechecking:OPERATIONS`` so many stored operations, ``adversary:EACH`` so many histories of each kind;
+so large a campaign, ``rechecking:OPERATIONS`` so many stored operations, ``adversary:EACH`` so many histories of each kind,
+``bad_inputs:TRIES`` so many of those;
 ``forgeries:all`` cuts after every line, ``porcupine:PATH`` takes a checkout of anishathalye/porcupine.
 ``against REV NAME…`` compares this tree with another revision (`bench/against.py`).
 """
@@ -14,11 +15,11 @@ from bench import against
 
 ORDER = """simulator checking cluster corruptions corrupted_files linearizability transactions hunting spreading rechecking
 campaigns poison memory stored unusual_shapes determinism forgeries shrinking scripting throughput exploring containers foreign
-kafka zoo adversary porcupine mutants"""
+kafka zoo adversary porcupine bad_inputs mutants"""
 BENCHMARKS = ORDER.split()
 """Each is a module, with a function `main`."""
 SIZED = (
-    *("adversary", "campaigns", "corrupted_files", "forgeries", "kafka", "memory", "poison", "porcupine"),
+    *("adversary", "bad_inputs", "campaigns", "corrupted_files", "forgeries", "kafka", "memory", "poison", "porcupine"),
     *("rechecking", "stored", "unusual_shapes"),
 )
 """What is told after a colon how much of it."""

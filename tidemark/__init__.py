@@ -6,9 +6,9 @@ first asked for, so that a node, which imports what it needs from ``tidemark.nod
 
 from __future__ import annotations
 
-from importlib import import_module
-
-TYPE_CHECKING = False  # typing takes its time to load, in which Ctrl-C would strike (tidemark/command.py)
+TYPE_CHECKING = (
+    False  # typing, as importlib, takes its time to load, in which Ctrl-C would strike (tidemark/command.py)
+)
 if TYPE_CHECKING:  # ``X as X``: a type checker may take it from here
     from typing import Any
 
@@ -83,6 +83,8 @@ __all__ = list(_PLACE_OF)
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - as the name is
     """Load one of the public names (PEP 562)."""
+    from importlib import import_module
+
     if name not in _PLACE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"{__name__}.{_PLACE_OF[name]}"), name)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.exits import ANOMALY, UNKNOWN, VALID
-from tidemark.cli.options import FILE, POSITIVE, KafkaVariantName, RealRange, json_option
+from tidemark.cli.options import NEW_FILE, POSITIVE, KafkaVariantName, RealRange, json_option
 from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
@@ -79,7 +79,7 @@ class ExploreOptions(Options):
     depth: int = option("Moves in a walk.", type=POSITIVE, default=60)
     seed: int = option("Of the walks.", type=int, default=0)
     script: Path | None = option(
-        "Write the counterexample as a script for `tidemark scenario FILE`, played beforehand.", type=FILE
+        "Write the counterexample as a script for `tidemark scenario FILE`, played beforehand.", type=NEW_FILE
     )
     truth_table: bool = flag("Explore every cell of the table of rules and invariants.")
     cells: tuple[str, ...] = option("Only cells whose name has these words.", "--cell", multiple=True, metavar="WORDS")

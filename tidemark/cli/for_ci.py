@@ -15,7 +15,7 @@ import click
 from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.checkers.verdict.alike import Alike, alike
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
-from tidemark.cli.options import FILE
+from tidemark.cli.options import NEW_FILE
 from tidemark.cli.output import output
 from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.writing_to import writing_file
@@ -71,7 +71,7 @@ class CiOptions(Options):
 
     junit: Path | None = option(
         "For CI: write JUnit's XML to this file as well.",
-        type=FILE,
+        type=NEW_FILE,
         callback=lambda *asked: _not_onto_another(asked[-1]),
     )
     annotations: bool = flag("For GitHub: print what failed as annotations, on standard error.")

@@ -22,7 +22,6 @@ SEED = click.IntRange(min=-(2**63), max=2**63 - 1)
 MOST_PLANS = 10_000_000
 POSITIVE = click.IntRange(min=1)
 FILE = click.Path(path_type=Path, dir_okay=False)
-NEW_FILE = click.Path(path_type=Path, dir_okay=False, writable=True)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 
@@ -40,6 +39,24 @@ class RealRange(click.FloatRange):
     def _describe_range(self) -> str:
         """The bounds for `--help`, where there are any."""
         return "" if self.min is None and self.max is None else super()._describe_range()
+
+
+class NewFile(click.Path):
+    """A file to be written when all is done, which may have taken hours: what cannot be one is refused before."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False, writable=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse what lies below a file."""
+        path: Any = super().convert(value, param, ctx)
+        above = next((one for one in Path(path).absolute().parents if one.exists()), None)
+        if above is not None and not above.is_dir():
+            self.fail(f"cannot write {path}: {above.name} is no folder", param, ctx)
+        return path
+
+
+NEW_FILE = NewFile()
 
 
 class VariantName(click.ParamType[Any]):
