@@ -19,7 +19,7 @@ QUICK := not docker and not kafka and not spark and not slow and not systems
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: env ## compare five truncation rules over the same 2,000 fault plans; report in results/demo (ARGS=--fresh starts over)
+demo: env ## compare five truncation rules over the same 2,000 fault plans; report in results/demo; 1 to 3 minutes (ARGS=--fresh starts over)
 	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 2000 --seed 1 --out results/demo --report $(ARGS)
 
 check: env ## what a change wants tried every few minutes: lint, and the tests that need no engine, JVM or patience

@@ -147,4 +147,4 @@ def test_a_file_that_cannot_be_written_is_told_in_a_sentence(tidemark, tmp_path)
     code, _, error = tidemark("scenario", "kip-101-data-loss", "--variant", "kafka-0.10", "--junit", "file/x.xml")
 
     assert code == 254
-    assert error.startswith("tidemark: cannot write file/x.xml")
+    assert error.startswith("tidemark: Invalid value for '--junit': cannot write file/x.xml")
