@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -62,6 +62,8 @@ class Told(NamedTuple):
     cpu: float
     memory: int
     """All of the process's: with the program, and with what this one had loaded when it forked."""
+    grown: int
+    """Without that."""
 
 
 def main(files: str = "") -> None:
@@ -74,6 +76,7 @@ def main(files: str = "") -> None:
         wrong, words, told = one(number)
         counts[words] += 1
         slowest, largest = max(slowest, told.cpu), max(largest, told.memory)
+        wrong = wrong or ("memory" if told.memory > MEMORY else "")
         if wrong:
             print(f"{number}: {wrong}: {words}: {told}", file=sys.stderr, flush=True)
         if number % 1000 == 999:
@@ -112,7 +115,7 @@ def _wrong(told: Told, output: str) -> str:
         return "exit code"
     if not (SENTENCE.fullmatch(told.error) if told.code == 254 else told.error == ""):
         return "sentence"
-    return "memory" if told.memory > MEMORY else ""
+    return "memory" if told.grown > MEMORY else ""
 
 
 def _arguments(name: str, random: Random) -> list[str]:
@@ -146,6 +149,7 @@ OUTPUTS: dict[str, Callable[[int], None]] = {"broken": _broken, "closed": _close
 def ask(arguments: Sequence[str], output: str) -> Told:
     """Give a command in a forked process with its limits and such a standard output."""
     error = os.memfd_create("error")
+    before = _memory("resident")
     child = os.fork()
     if child == 0:
         code = 254
@@ -157,16 +161,18 @@ def ask(arguments: Sequence[str], output: str) -> Told:
     os.lseek(error, 0, os.SEEK_SET)
     with os.fdopen(error, "rb") as file:
         said = file.read().decode(errors="replace")
-    return Told(os.waitstatus_to_exitcode(status), said, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
+    memory = used.ru_maxrss << 10
+    return Told(os.waitstatus_to_exitcode(status), said, used.ru_utime + used.ru_stime, memory, memory - before)
 
 
-def _addresses() -> int:
-    """Bytes of all of this process's addresses, used or not."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+def _memory(kind: Literal["size", "resident"]) -> int:
+    """Bytes of this process's memory: all of its addresses, or what is in use of them."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[kind == "resident"]
+    return int(pages) * resource.getpagesize()
 
 
 def _inside(arguments: Sequence[str], output: str, error: int) -> int:
-    room = MEMORY + _addresses()
+    room = MEMORY + _memory("size")
     resource.setrlimit(resource.RLIMIT_AS, (room, room))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

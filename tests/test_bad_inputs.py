@@ -9,6 +9,7 @@ from bench.bad_inputs import Told, Try, carry_out, drawn, prepare, what_is_wrong
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.systems
 def test_a_few_bad_inputs_end_as_they_should(tmp_path):
     prepare(tmp_path)
     tries = [*islice(drawn(7, 10, tmp_path), 10)]

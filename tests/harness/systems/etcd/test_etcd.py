@@ -34,6 +34,7 @@ def play(engine, image, tmp_path_factory):
 
 
 @pytest.mark.docker
+@pytest.mark.systems
 @pytest.mark.parametrize(
     ("kind", "fault"),
     [("cas-register", Fault("crash", S, S, "leader")), ("list-append", Fault("isolate", S, S, "leader"))],
