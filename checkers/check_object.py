@@ -66,11 +66,10 @@ def check_object(history: History, own: str) -> Verdict:
     judged_from = CLIENTS_AND_REPLICAS if untold.shows_logs else CLIENTS
     if any(one.verdict == VIOLATION for one in anomalies):
         return Verdict("invalid", own, tuple(anomalies), None, stats, judged_from)
-    reasons = [found.unknown_because] if found.valid == "unknown" and found.unknown_because else []
-    reasons += [part.unknown_because for part in (result.parts["stats"],) if part.unknown_because]
+    reasons = [found.unknown_because if found.valid == "unknown" else None, result.parts["stats"].unknown_because]
     if meta.get("faults") and not untold.was_struck:
         reasons.append("no fault of the plan could be suffered")
-    unknown = "; ".join([*reasons, *missing_of_clients(history)]) or None
+    unknown = "; ".join(filter(None, [*reasons, *missing_of_clients(history)])) or None
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
 
 

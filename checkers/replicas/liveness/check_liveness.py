@@ -28,10 +28,10 @@ from tidemark.checkers.replicas.liveness.election_not_held import election_not_h
 from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, committing, not_advanced
 from tidemark.checkers.replicas.liveness.log_ends import LogEnds
 from tidemark.checkers.replicas.liveness.not_let_in import Following, following, not_let_in
-from tidemark.checkers.replicas.liveness.not_served import InVain, in_vain, not_served
+from tidemark.checkers.replicas.liveness.not_served import in_vain, not_served
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
 from tidemark.checkers.replicas.liveness.unanswered import NAME as NOT_ACKNOWLEDGED
-from tidemark.checkers.replicas.liveness.unanswered import Request, answering, given_up, in_calm, timed_out, unanswered
+from tidemark.checkers.replicas.liveness.unanswered import answering, given_up, in_calm, too_soon_or_late, unanswered
 from tidemark.checkers.replicas.liveness.who_is_well import WhoIsWell
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
@@ -63,8 +63,11 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     followed, committed, well, quiet = Spans[Following](), Spans[Committing](), Spans[int](), Spans[str]()
     one_clock = history.meta.get("world", "sim") == "sim"
     min_isr = int(history.meta.get("min_isr", 1))
-    requests = given_up(history.ops) if one_clock else []
-    polls, sends = _in_vain(history, bounds) if one_clock else ([], [])
+    has_isr, patience = history.meta.get("isr", True), int(history.meta.get("patience_us", 0))
+    timed_out = given_up(history.ops) if one_clock else []
+    requests = [one for one in timed_out if one.is_committed_first]
+    sends = too_soon_or_late(timed_out, bounds, patience_us=patience, has_isr=has_isr)
+    polls = in_vain(history.ops, bounds, read_back=history.meta.get("read_back") is not False) if one_clock else []
     asked = orders(history.nemesis, replicas) if one_clock else []
     for time in state.moments():
         judged = state.controller_well()
@@ -96,17 +99,9 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         *not_let_in(followed, bounds, ends),
         *carried_out,
         *(one for one in in_calm(sends, calms, bounds) if (one.evidence["process"], one.evidence["until"]) not in told),
-        *election_not_held(asked, events, calms, bounds, replicas, has_isr=history.meta.get("isr", True)),
+        *election_not_held(asked, events, calms, bounds, replicas, has_isr=has_isr),
         *not_served(polls, calms.get(EVERYWHERE, ()), bounds),
     ]
-
-
-def _in_vain(history: History, bounds: Bounds) -> tuple[list[InVain], list[Request]]:
-    """Polls and sends that must have succeeded, if all was calm."""
-    meta = history.meta
-    polls = in_vain(history.ops, bounds, read_back=meta.get("read_back") is not False)
-    patience, has_isr = int(meta.get("patience_us", 0)), meta.get("isr", True)
-    return polls, timed_out(history.ops, bounds, patience_us=patience, has_isr=has_isr)
 
 
 def _waiting(state: WhoIsWell) -> list[Waiting]:

@@ -43,18 +43,24 @@ TIMED_OUT = "REQUEST_TIMED_OUT"
 
 
 class Request(NamedTuple):
-    """One that its client gave up: who, what (`send` or `delete`), of which partition, what of it, and when."""
+    """One that its client gave up: who, what (`send` or `delete`), of which partition, what of it, when, and a send's acks."""
 
     process: str
     f: str
     key: str
     what: int
     span: Span
+    acks: str | None = None
+
+    @property
+    def is_committed_first(self) -> bool:
+        """Whether it is answered when it is committed."""
+        return self.f == "delete" or self.acks == "all"
 
 
 def given_up(ops: Sequence[Op]) -> list[Request]:
-    """The sends with acks=all, and the deletions, that timed out."""
-    ends = [op for op in ops if op.error == TIMED_OUT and (op.f == "delete" or (op.f == "send" and op.acks == "all"))]
+    """The sends and deletions that timed out."""
+    ends = [op for op in ops if op.error == TIMED_OUT and op.f in ("send", "delete")]
     if not ends:
         return []
     begun: dict[str, int] = {}
@@ -65,29 +71,23 @@ def given_up(ops: Sequence[Op]) -> list[Request]:
             begun[op.process] = op.time
         elif id(op) in asked and op.value:
             _, key, what = op.value[0]
-            found.append(Request(op.process, op.f, key, what, Span(begun.get(op.process, op.time), op.time)))
+            span = Span(begun.get(op.process, op.time), op.time)
+            found.append(Request(op.process, op.f, key, what, span, op.acks))
     return found
 
 
-def timed_out(ops: Sequence[Op], bounds: Bounds, *, patience_us: int, has_isr: bool) -> list[Request]:
-    """Sends that timed out, and must not have, if all was calm: whose leader gave them up sooner than a client does; or those for
+def too_soon_or_late(requests: Sequence[Request], bounds: Bounds, *, patience_us: int, has_isr: bool) -> list[Request]:
+    """Sends that must not have timed out, if all was calm: whose leader gave them up sooner than a client does; or those for
     which there was time. With an ISR not these: a leader waits for a member that cannot have what it has, until it has left.
 
     ``patience_us``: how long a client waits; 0: as long as brokers do.
     """
     own = min(patience_us or bounds.give_up_us, bounds.give_up_us)
-    begun: dict[str, int] = {}
-    found = []
-    for op in ops:
-        if op.f == "send":
-            if op.type == "invoke":
-                begun[op.process] = op.time
-            elif op.error == TIMED_OUT and op.value:
-                span = Span(begun.get(op.process, op.time), op.time)
-                if span.length_us < own or (not has_isr and span.length_us > bounds.advance_us):
-                    _, key, what = op.value[0]
-                    found.append(Request(op.process, op.f, key, what, span))
-    return found
+    return [
+        one
+        for one in requests
+        if one.f == "send" and (one.span.length_us < own or (not has_isr and one.span.length_us > bounds.advance_us))
+    ]
 
 
 def in_calm(requests: Sequence[Request], calm: Mapping[str, Sequence[Calm]], bounds: Bounds) -> Iterator[Anomaly]:
