@@ -1,4 +1,7 @@
-"""The operator of groups whose members change: asks whoever leads, again and again, until the members are those that are wanted."""
+"""The operator of groups whose members change: asks whoever leads, again and again, until the members are those that are wanted.
+
+Who is paused does not answer: it may still carry out what it was asked before, so nobody knows how it stands.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,8 @@ class MembershipOperator:
 
     def _ask(self, partition: str) -> None:
         simulation, wanted = self._simulation, self._wanted[partition]
-        servers = self._running(partition)
+        answering = [broker for broker in simulation.brokers() if not simulation.nodes[broker].port.paused]
+        servers = self._members(partition, answering)
         leader = leader_among(servers)
         if is_as_wanted(wanted, servers):
             self._asking.discard(partition)
@@ -58,8 +62,8 @@ class MembershipOperator:
 
     def state_of(self, partition: str) -> PartitionState:
         """How it stands (:func:`tidemark.harness.runs.group.state_of_group`)."""
-        return state_of_group(partition, self._wanted[partition], self._running(partition))
+        return state_of_group(partition, self._wanted[partition], self._members(partition, self._simulation.brokers()))
 
-    def _running(self, partition: str) -> list[ServerView]:
-        machines = [self._simulation.broker(broker) for broker in self._simulation.brokers()]
+    def _members(self, partition: str, brokers: Sequence[int]) -> list[ServerView]:
+        machines = [self._simulation.broker(broker) for broker in brokers]
         return [view_of_member(machine.replicas[partition]) for machine in machines if machine is not None]

@@ -27,6 +27,16 @@ def test_replicas_move_and_every_group_is_the_wanted_one_in_the_end(index):
     assert not any(words.startswith("fault 0, reassignment") for words in run.history.meta.get("not_suffered", ()))
 
 
+def test_the_last_order_is_given_to_a_leader_that_was_paused_and_has_older_ones_to_carry_out():
+    plan = generate_plan(7, 163, "reassignments-destructive", ClusterSpec())
+
+    run = execute(plan, CHANGING)
+
+    wanted = [op[4]["replicas"] for op in run.history.nemesis if op[1] == "strike" and "replicas" in op[4]][-1]
+    assert run.verdict.valid == "valid", run.verdict.anomalies
+    assert {event[1] for event in run.history.trace if event[2] == "final"} == set(wanted)
+
+
 @pytest.mark.parametrize("index", range(3))
 def test_where_nobody_moves_runs_are_those_of_plain_raft(index):
     plan = generate_plan(1, index, "intact", ClusterSpec(brokers=4, replication_factor=3))
