@@ -20,12 +20,15 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, built without a network from a copy; of that nothing is left but what was there."""
+    """The wheel, built without a network from a checkout; of that nothing is left but what was there."""
     folder = tmp_path_factory.mktemp("wheel")
     for room in (*ROOMS, "tidemark"):
         shutil.copytree(ROOT / room, folder / "source" / room, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / file, folder / "source")
+    git("init", "-q", at=folder / "source")
+    git("add", "-A", at=folder / "source")
+    git("commit", "-qm", "one", at=folder / "source")
     there = {*(folder / "source").rglob("*")}
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel"]
     offline = ["--no-index", "--no-deps", "--no-build-isolation"]
@@ -33,6 +36,11 @@ def wheel(tmp_path_factory):
     assert {*(folder / "source").rglob("*")} == there
     (built,) = folder.glob("*.whl")
     return zipfile.ZipFile(built)
+
+
+def git(*words, at):
+    command = ["git", "-C", at, "-c", "user.name=x", "-c", "user.email=x@example.org", *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +54,10 @@ def unpacked(wheel, tmp_path_factory):
 @pytest.fixture(scope="module")
 def metadata(wheel):
     """As pip reads it."""
-    return email.message_from_bytes(wheel.read("tidemark_chaos-0.1.0.dist-info/METADATA"))
+    return email.message_from_bytes(wheel.read("tidemark_chaos-0.2.0.dist-info/METADATA"))
 
 
-def test_it_holds_every_file_of_the_rooms_and_nothing_else(wheel):
+def test_it_holds_every_file_of_the_rooms_and_its_commit_and_nothing_else(wheel):
     files = {
         f"tidemark/{path.relative_to(place.parent if place.name in ROOMS else place).as_posix()}"
         for place in (ROOT / room for room in (*ROOMS, "tidemark"))
@@ -57,7 +65,7 @@ def test_it_holds_every_file_of_the_rooms_and_nothing_else(wheel):
         if path.is_file() and "__pycache__" not in path.parts
     }
 
-    assert {name for name in wheel.namelist() if ".dist-info/" not in name} == files
+    assert {name for name in wheel.namelist() if ".dist-info/" not in name} == files | {"tidemark/commit.txt"}
 
 
 def test_it_brings_one_name(wheel):
@@ -80,7 +88,7 @@ def test_it_says_what_it_is(metadata):
 
 
 def test_it_comes_with_its_licence(wheel, metadata):
-    licences = "tidemark_chaos-0.1.0.dist-info/licenses"
+    licences = "tidemark_chaos-0.2.0.dist-info/licenses"
 
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
@@ -96,13 +104,18 @@ def test_it_asks_for_little_unless_extras_are_asked_for(metadata):
 
 
 def test_it_installs_the_program(wheel):
-    assert wheel.read("tidemark_chaos-0.1.0.dist-info/entry_points.txt").split() == (
+    assert wheel.read("tidemark_chaos-0.2.0.dist-info/entry_points.txt").split() == (
         b"[console_scripts] tidemark = tidemark.command:main".split()
     )
 
 
+def test_it_tells_its_version_and_the_commit_that_it_was_built_from(tidemark, unpacked, wheel):
+    commit = git("rev-parse", "--short=12", "HEAD", at=Path(wheel.filename).parent / "source")
+
+    assert tidemark("--version", code=unpacked) == (0, f"tidemark, version 0.2.0 (commit {commit})\n", "")
+
+
 def test_the_base_works_from_it(tidemark, unpacked):
-    assert tidemark("--version", code=unpacked)[1] == "tidemark, version 0.1.0\n"
     assert tidemark("scenario", "kip-101-data-loss", code=unpacked)[0] == 0
     assert tidemark("run", "--variant", "kafka-0.10", "--index", "98", code=unpacked)[0] == 1
     assert tidemark("check", "results/runs/kafka-0.10-1-98", code=unpacked)[0] == 1

@@ -36,6 +36,7 @@ from tidemark.cli.soak import soak_command
 from tidemark.cli.sql import sql_command
 from tidemark.cli.standard_streams import UnwrittenError, forgiving_streams
 from tidemark.cli.variants import variants_command
+from tidemark.cli.version import print_version
 from tidemark.cli.vocabulary import anomalies_command, faults_command
 from tidemark.cli.watch import watch_command
 from tidemark.cli.zoo import zoo_command
@@ -56,7 +57,14 @@ Exit codes: 0 valid (or done), 1 anomaly found, 2 unknown, 254 bad arguments, 25
 
 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="tidemark-chaos")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_version,
+    help="Show the version, with the commit where it is known.",
+)
 def tidemark() -> None:
     """Find out whether a replicated log keeps its promises.
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tidemark.harness.runs.code_version import UNKNOWN, commit_of_code
+from tidemark.harness.runs.code_version import BUILT_FROM, UNKNOWN, commit_of_code
 
 
 @pytest.fixture
@@ -45,6 +45,24 @@ def test_code_that_is_not_as_it_was_committed_is_marked(git, tmp_path, file, mar
     (tmp_path / file).write_text("2\n")
 
     assert commit_of_code(tmp_path) == clean + mark
+
+
+def test_a_git_that_the_environment_names_is_not_asked(git, tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "of-another-checkout"))
+
+    assert commit_of_code(tmp_path) == git("--git-dir", tmp_path / ".git", "rev-parse", "--short=12", "HEAD")
+
+
+def test_a_wheel_knows_what_it_was_built_from(tmp_path):
+    (tmp_path / BUILT_FROM).write_text("0123456789ab\n")
+
+    assert commit_of_code(tmp_path) == "0123456789ab"
+
+
+def test_without_git_nobody_knows(git, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert commit_of_code(tmp_path) == UNKNOWN
 
 
 def test_without_a_checkout_nobody_knows(git, tmp_path):

@@ -1,6 +1,7 @@
 """The command line as a whole: exit codes, and one sentence for everything that goes wrong."""
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -171,11 +172,11 @@ def test_every_command_explains_itself_with_an_example(tidemark, command):
     assert f"tidemark {command}" in out
 
 
-def test_the_version_is_told(tidemark):
+def test_the_version_is_told_with_its_commit(tidemark):
     code, out, _ = tidemark("--version")
 
     assert code == 0
-    assert "0." in out
+    assert re.fullmatch(r"tidemark, version 0\.2\.0( \(commit [0-9a-f]{12}\+?\))?\n", out)
 
 
 def test_spark_is_not_loaded_for_a_single_run(tmp_path):
