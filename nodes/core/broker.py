@@ -62,6 +62,8 @@ FETCHING = Role.FETCHING
 PRODUCE = Event.PRODUCE.value
 RECORDS = Event.RECORDS.value
 TICK = Event.TICK.value
+_KRAFT_SESSIONS = 33
+"""How long a broker waits for permission to stop, with KRaft: 5 minutes, a session being 9 s (``BrokerServer.shutdown``)."""
 REQUESTS = {
     FetchRequest: Event.FETCH.value,
     EpochRequest: Event.EPOCH_REQUEST.value,
@@ -309,7 +311,7 @@ class Broker:
         self.out.append((now, self.node_id, "removed", name, replica.leo, replica.leader_epoch))
         self.out.append(Delete(name))
         self.checkpoint_high_watermarks()
-        self._checkpoint_log_starts()
+        self.checkpoint_log_starts()
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
         replica = self.replicas.get(m.partition)
@@ -373,14 +375,14 @@ class Broker:
             self.checkpoint_high_watermarks()
         if now >= self._log_starts_due:
             self._log_starts_due = now + self.settings.log_start_checkpoint_us
-            self._checkpoint_log_starts()
+            self.checkpoint_log_starts()
         self.out.append(self._next_tick)
 
     def checkpoint_high_watermarks(self) -> None:
         """Have the high watermarks of all replicas on disk (``replication-offset-checkpoint``)."""
         self.out.append(WriteHighWatermarks({name: replica.hw for name, replica in self.replicas.items()}))
 
-    def _checkpoint_log_starts(self) -> None:
+    def checkpoint_log_starts(self) -> None:
         """A log that begins where its first batch does needs none (``LogManager.checkpointLogStartOffsetsInDir``)."""
         logs = {name: replica.log for name, replica in self.replicas.items()}
         starts = {name: log.start for name, log in logs.items() if log.start > log.base}
@@ -389,17 +391,23 @@ class Broker:
             self.out.append(WriteLogStarts(starts))
 
     def _on_shutdown(self, now: int, _event: ShutdownRequested) -> None:
-        """Ask the controller to take leadership away; go after a while even if it does not answer (controlled shutdown)."""
-        if self._stop_by is None:
-            sessions = 2 if self.variant.metadata_log else 1  # it waits for the others, until their sessions are over
-            self._stop_by = now + sessions * self.settings.session_us
+        """Ask the controller to take leadership away; go after a while even if it does not answer (controlled shutdown).
+
+        With KRaft a process that is not registered yet goes at once (``BrokerLifecycleManager.BeginControlledShutdownEvent``).
+        """
+        if self._stop_by is not None:
+            return
+        self._stop_by = now + (_KRAFT_SESSIONS if self.variant.metadata_log else 1) * self.settings.session_us
+        if self.variant.metadata_log and self.broker_epoch < 0:
+            self._stop(now)
+        else:
             self._heartbeat(now)
 
     def _stop(self, now: int) -> None:
         for replica in self.replicas.values():
             replica.happens(Event.STOP, now, None)
         self.checkpoint_high_watermarks()
-        self._checkpoint_log_starts()
+        self.checkpoint_log_starts()
         # Not before 3.7, when LogManager.shutdown made an empty file; CleanShutdownFileHandler.write syncs it.
         self.out.append(MarkCleanShutdown(self.broker_epoch, synced=self.variant.metadata_log))
         if not self.variant.metadata_log:

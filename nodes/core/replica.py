@@ -135,9 +135,11 @@ class Replica:
 
     def cut(self, now: int, offset: int, why: str) -> None:
         """Truncate the log, the epoch cache and the high watermark to ``offset``, also where the records end before it."""
-        before = self.log.leo
+        before, start = self.log.leo, self.log.start
         records_end = self.log.truncate(offset)
         after = self.log.leo
+        if self.log.start < start and self.variant.log_start_with_cut:
+            self.broker.checkpoint_log_starts()
         if after < before:
             self.out.append(Truncate(self.name, records_end))
             self.out.append((now, self.node_id, "truncate", self.name, after, before, why, self.leader_epoch))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tidemark.harness.search.findings.finding import Finding
 from tidemark.harness.search.shrink.cause import AT_LOG_START, REMOVED_LEADER, Cause
-from tidemark.harness.search.shrink.origin import FORGOTTEN_LOG_START, MISSED_REIGN, REPLACED_ORDER, TAKEN_BACK
+from tidemark.harness.search.shrink.origin import FORGOTTEN_LOG_START, MISSED_REIGN, REPLACED_ORDER, STALE_LOG_START, TAKEN_BACK
 from tidemark.nodes.core.variant import Variant
 
 FINDINGS: tuple[Finding, ...] = (
@@ -35,6 +35,14 @@ FINDINGS: tuple[Finding, ...] = (
         TAKEN_BACK,
         lambda variant: isinstance(variant, Variant) and not variant.rebuild_epochs,
         "rebuild-epochs",
+    ),
+    Finding(
+        "the stale log start",
+        "docs/findings/stale-log-start.md",
+        "a broker that is killed soon after it cut its log below its log start deletes what was written there since",
+        STALE_LOG_START,
+        lambda variant: isinstance(variant, Variant) and not variant.log_start_with_cut,
+        "log-start-with-cut",
     ),
     Finding(
         "a cut at a log start",

@@ -12,7 +12,21 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tidemark.checkers import Anomaly, History, Verdict
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Elect, Isr, Lead, Reassign, TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Append,
+    Elect,
+    Isr,
+    Lead,
+    LogStart,
+    Reassign,
+    Recovered,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.checkers.replicas.broken_log import LOG_START_FORGOTTEN
 from tidemark.checkers.replicas.reassignment import NAME as REASSIGNMENT
 from tidemark.checkers.replicas.replay import replay
@@ -22,6 +36,7 @@ from tidemark.checkers.replicas.trace_checker import TraceChecker
 MISSED_REIGN = "a leader that had missed the reign of another had committed what a member of its ISR lacked"
 FORGOTTEN_LOG_START = "a recovery had brought records back, and not their epochs"
 TAKEN_BACK = "a recovery had found a log that was no longer cut, under the epochs of what was written behind the cut"
+STALE_LOG_START = "a recovery had deleted a log that ended before a log start of old"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
 
@@ -66,6 +81,7 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
         if _took_a_place(one, history.trace)
     ]
     found += _taken_back(history.trace)
+    found += _deleted_by_old_starts(history.trace)
     missed = frozenset(_missed_reigns(history.trace))
     if missed:
         watcher = _Commits(missed)
@@ -87,6 +103,30 @@ def _taken_back(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
             longer[place] = time
         elif kind == "epochs" and longer.get(place) == time:
             yield Origin(time, place[1], TAKEN_BACK)
+
+
+def _deleted_by_old_starts(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
+    """Recoveries of which an empty log came, at a log start beyond where the log had ended."""
+    ends: dict[tuple[int, str], int] = {}
+    beyond: dict[tuple[int, str], int] = {}
+    for event in trace:
+        kind, place = event[KIND], (event[NODE], event[PARTITION])
+        if kind == "append":
+            batch = Append(event)
+            ends[place] = batch.base_offset + len(batch.values)
+        elif kind == "truncate":
+            ends[place] = Truncate(event).to
+        elif kind == "recovered":
+            end = Recovered(event).leo
+            if end > ends.get(place, end):
+                beyond[place] = end
+            ends[place] = end
+        elif kind == "log-start":
+            moved = LogStart(event)
+            if moved.how == "recovered" and moved.start == beyond.pop(place, -1):
+                yield Origin(event[TIME], place[1], STALE_LOG_START)
+            elif moved.how == "begin-anew":
+                ends[place] = moved.start
 
 
 def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:

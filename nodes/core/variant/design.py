@@ -186,6 +186,14 @@ class Variant:
         word="begin-anew",
         default=False,
     )
+    log_start_with_cut: bool = switch(
+        "log start of a log that is cut below it (stale log start)",
+        "A replica that cuts its log below its log start notes that in the checkpoint of log starts at once.",
+        "The checkpoint has the old log start until it is written the next time; a broker that is killed before takes "
+        "it for true, and deletes what was written below it (Kafka's LogLoader.recoverLog).",
+        word="log-start-with-cut",
+        default=False,
+    )
     moved_leader_leaves_isr: bool = switch(
         "ISR of an operator's election (KIP-279)",
         "A leader that loses its leadership to an operator's election, a preferred one, leaves the ISR, and comes back "

@@ -97,6 +97,7 @@ def test_the_worked_examples_are_there():
         "reassignment-replaced",
         "replication-reconciliation",
         "sole-isr-member-comes-back-empty",
+        "stale-log-start",
         "unclean-election-elect",
         "unclean-election-wait",
         "who-is-first-to-come-back",

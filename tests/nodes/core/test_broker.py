@@ -347,9 +347,9 @@ def test_it_does_not_stop_unasked(broker):
     assert one.did == []
 
 
-@pytest.mark.parametrize(("variant", "ms"), [("kafka-2.7", 1_000), ("kafka-3.7", 2_000)])
-def test_it_stops_anyway_if_the_controller_does_not_answer_for_a_session(broker, variant, ms):
-    """With KRaft the controller waits for the others, until their sessions are over."""
+@pytest.mark.parametrize(("variant", "ms"), [("kafka-2.7", 1_000), ("kafka-3.7", 33_000)])
+def test_it_stops_anyway_if_it_gets_no_permission(broker, variant, ms):
+    """With KRaft it waits for five minutes (``BrokerServer.shutdown``), a session being 9 s."""
     one = broker(variant)
     one.step(0, ShutdownRequested())
     one.tick((ms - 1) * MS)
@@ -358,6 +358,15 @@ def test_it_stops_anyway_if_the_controller_does_not_answer_for_a_session(broker,
     one.tick(ms * MS)
     assert one.done(Halt) == [Halt("clean")]
     assert one.done(SetTimer) == []
+
+
+@pytest.mark.parametrize(("variant", "stops"), [("kafka-2.7", []), ("kafka-3.7", [Halt("clean")])])
+def test_with_kraft_it_stops_at_once_if_it_has_not_registered(broker, variant, stops):
+    one = broker(variant)
+    one.step(2, HeartbeatReply(0, may_stop=False, error="STALE_BROKER_EPOCH"))
+    one.step(5 * MS, ShutdownRequested())
+
+    assert one.done(Halt) == stops
 
 
 def test_a_leader_that_is_about_to_stop_takes_records(broker):

@@ -63,6 +63,7 @@ def test_it_is_told_in_an_order_for_reading():
         "log start (KIP-107)",
         "epochs after a crash (forgotten log start)",
         "cut at a log start inside a batch",
+        "log start of a log that is cut below it (stale log start)",
         "ISR of an operator's election (KIP-279)",
         "no answer about an epoch (KIP-279)",
         "log ends of followers (missed reign)",

@@ -556,3 +556,15 @@ def test_a_recovered_log_start_is_told_to_the_leader(broker, batch):
     two.told(0, 1, 5)
 
     assert fetches(two) == [(3, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("variant", "noted"), [("kafka-4.0", []), ("kafka-4.0+log-start-with-cut", [WriteLogStarts({T: 1})])]
+)
+def test_a_cut_below_the_log_start_is_noted_with_the_next_checkpoint_or_at_once(follower, batch, variant, noted):
+    two = follower(variant, batches=[batch(0, 1, 70), batch(1, 1, 71, 72, 73)], hw=4, log_start=4)
+    two.tick(2_000 * MS)
+    got(two, 2_001 * MS, leo=1, error="OFFSET_OUT_OF_RANGE")
+
+    assert two.replica.log.start == 1
+    assert two.done(WriteLogStarts) == noted

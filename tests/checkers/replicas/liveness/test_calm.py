@@ -130,6 +130,15 @@ def test_a_controller_elects_members_of_the_isr_only():
     assert found("election-not-held", [], [shrunk], [order()], led=(elected, LED, FOLLOWED), isr=True) == []
 
 
+@pytest.mark.parametrize("change", [((1, 2), (1,)), ((1,), (1, 2))])
+def test_who_leaves_or_joins_the_isr_at_the_very_time_need_not_be_elected(change):
+    before, after = change
+    elected = (0, 0, "elect", "t-0", 1, 1, before, (), "initial", True, 0)
+    changed = (10, 0, "isr-change", "t-0", after, (), 1)
+
+    assert found("election-not-held", [], [changed], [order()], led=(elected, LED, FOLLOWED), isr=True) == []
+
+
 def test_nobody_is_elected_unless_all_is_calm():
     assert found("election-not-held", [], nemesis=[order(), (12, "strike", 1, "isolate", {"node": 2})]) == []
     assert found("election-not-held", [], nemesis=[order()], world="docker") == []

@@ -17,6 +17,7 @@ KEPT = ROOT / "results/published/corpus"
 WITH_PAGE = {
     "kafka-2.7-lost-committed-write": "late-leadership-after-removal",
     "kafka-4.0+no-whole-target-reassignment": "reassignment-replaced",
+    "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew-lost-committed-write": "stale-log-start",
     "kafka-4.0-lost-committed-write": "missed-reign",
     "kafka-4.0-reassignment": "reassignment-replaced",
     "kafka-4.0-divergence": "truncation-taken-back",
