@@ -7,7 +7,7 @@ VARIANTS := kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7
 LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check measure test test-systems lint format pictures bench env tools lock clean
+.PHONY: help demo check measure test test-systems lint format pictures docs dist bench env tools lock clean
 
 # Compiled code is kept, whoever asks for what: tests start hundreds of Pythons, and most of their start would be compiling.
 unexport PYTHONDONTWRITEBYTECODE
@@ -63,6 +63,12 @@ format: env ## let ruff fix and format what it can
 pictures: env ## draw the README's terminal again, from what the command prints today
 	$(BIN)/python docs/images/terminal.py
 
+docs: env ## make the site in build/site: the pages with search, the published reports; a minute; a broken link fails
+	@.ci/make-site
+
+dist: env ## build the wheel, in dist/, and from it the container image of the command
+	@.ci/make-dist
+
 bench: env ## run the benchmarks
 	$(BIN)/python -m bench
 
@@ -75,10 +81,12 @@ tools: env ## install what tests need of Debian, and an S3 server, or say which 
 
 lock: env ## pin again what pyproject.toml and the requirements*.in files ask for (UPGRADE=--upgrade for newest)
 	$(LOCK) $(UPGRADE) requirements-build.in -o requirements-build.lock
+	$(LOCK) $(UPGRADE) requirements-docs.in -o requirements-docs.lock
 	$(LOCK) $(UPGRADE) requirements-java.in -o requirements-java.lock
 	$(LOCK) $(UPGRADE) requirements-moto.in -o requirements-moto.lock
 	$(LOCK) $(UPGRADE) --all-extras pyproject.toml -o requirements.lock
 	$(LOCK) $(UPGRADE) -c requirements.lock requirements-node.in -o requirements-node.lock
+	$(LOCK) $(UPGRADE) --extra report -c requirements.lock pyproject.toml -o docker/command/requirements.lock
 	$(LOCK) $(UPGRADE) -c requirements.lock docker/spark/requirements.in -o docker/spark/requirements.lock
 	$(LOCK) $(UPGRADE) --all-extras -c requirements.lock pyproject.toml requirements-dev.in -o requirements-dev.lock
 
