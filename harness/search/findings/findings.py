@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from tidemark.harness.search.findings.finding import Finding
 from tidemark.harness.search.shrink.cause import AT_LOG_START, REMOVED_LEADER, Cause
-from tidemark.harness.search.shrink.origin import FORGOTTEN_LOG_START, MISSED_REIGN, REPLACED_ORDER, STALE_LOG_START, TAKEN_BACK
+from tidemark.harness.search.shrink.origin import (
+    FORGOTTEN_LOG_START,
+    MISSED_REIGN,
+    NOBODY_LEFT,
+    REPLACED_ORDER,
+    STALE_LOG_START,
+    TAKEN_BACK,
+)
 from tidemark.nodes.core.variant import Variant
 
 FINDINGS: tuple[Finding, ...] = (
@@ -59,6 +66,13 @@ FINDINGS: tuple[Finding, ...] = (
         REPLACED_ORDER,
         lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.obeys_last_order,
         "obey-last-order",
+    ),
+    Finding(
+        "a reassignment that is taken back (KAFKA-14424)",
+        "docs/zoo.md",
+        "with ZooKeeper, a reassignment that is taken back may leave an ISR of which nobody is a replica",
+        NOBODY_LEFT,
+        lambda variant: isinstance(variant, Variant) and not variant.metadata_log,
     ),
     Finding(
         "leadership after removal",

@@ -37,6 +37,7 @@ MISSED_REIGN = "a leader that had missed the reign of another had committed what
 FORGOTTEN_LOG_START = "a recovery had brought records back, and not their epochs"
 TAKEN_BACK = "a recovery had found a log that was no longer cut, under the epochs of what was written behind the cut"
 STALE_LOG_START = "a recovery had deleted a log that ended before a log start of old"
+NOBODY_LEFT = "a reassignment was taken back, and of the ISR nobody is a replica any more"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
 
@@ -82,6 +83,7 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
     ]
     found += _taken_back(history.trace)
     found += _deleted_by_old_starts(history.trace)
+    found += _taken_from_all_in_sync(history.trace)
     missed = frozenset(_missed_reigns(history.trace))
     if missed:
         watcher = _Commits(missed)
@@ -127,6 +129,23 @@ def _deleted_by_old_starts(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
                 yield Origin(event[TIME], place[1], STALE_LOG_START)
             elif moved.how == "begin-anew":
                 ends[place] = moved.start
+
+
+def _taken_from_all_in_sync(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
+    """Reassignments that were under way, and left none of the ISR when they were taken back, so that nobody could be elected."""
+    told: dict[str, Reassign] = {}
+    taken_back: dict[str, Reassign] = {}
+    for event in trace:
+        kind, partition = event[KIND], event[PARTITION]
+        if kind == "reassign":
+            now, before = Reassign(event), told.get(partition)
+            told[partition] = now
+            if before is not None and before.adding and not now.adding:
+                taken_back[partition] = now
+        elif kind == "elect" and (order := taken_back.pop(partition, None)) is not None:
+            elect = Elect(event)
+            if elect.leader < 0 and elect.isr and set(elect.isr).isdisjoint(order.replicas):
+                yield Origin(event[TIME], partition, NOBODY_LEFT)
 
 
 def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:

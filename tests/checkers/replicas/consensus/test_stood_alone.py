@@ -55,6 +55,15 @@ def test_whom_an_operator_wants_may_stand_at_once(time, expected):
     assert found(would(candidate=3), STANDS, nemesis=[order]) == expected
 
 
+@pytest.mark.parametrize(("resumed", "expected"), [(100, []), (99 - ELECTION, [[]])])
+def test_who_was_paused_reads_the_order_when_it_goes_on(resumed, expected):
+    """Of two pauses only the one in which the order came counts."""
+    order = (40, "strike", 0, "preferred-election", {"node": 2, "partition": "t-0"})
+    paused = [(10, 1, "pause", ""), (20, 1, "resume", ""), (30, 1, "pause", ""), (resumed, 1, "resume", "")]
+
+    assert found(*paused, would(candidate=3), STANDS, nemesis=[order]) == expected
+
+
 def test_the_smallest_group_counts_where_members_change():
     assert found(would(time=8), (9, 2, "members", "t-0", (1, 2), 0, 3, True), STANDS) == []
     assert found(would(time=8, node=3), (9, 2, "members", "t-0", (1, 2, 3, 4), 0, 3, True), STANDS) == []

@@ -1,0 +1,32 @@
+"""What a run's anomalies may have begun with: the smallest traces that show two of them, and that do not."""
+
+import pytest
+
+from tidemark.checkers import History, check
+from tidemark.harness.search.shrink.origin import NOBODY_LEFT, STALE_LOG_START, origins_of
+
+APPENDED = (1, 1, "append", "t-0", 0, 2, (7, 8))
+
+
+def origins(*trace):
+    history = History.of(replicas={"t-0": [1, 2]}, trace=trace)
+    return [one.sentence for one in origins_of(history, check(history))]
+
+
+@pytest.mark.parametrize(("end", "start", "expected"), [(5, 5, [STALE_LOG_START]), (2, 0, []), (2, 2, [])])
+def test_a_recovery_beyond_where_the_log_had_ended_deleted_it(end, start, expected):
+    recovered = (3, 1, "recovered", "t-0", end, 0, 0)
+
+    assert (
+        origins(APPENDED, (2, 1, "stop", "", "crash"), recovered, (3, 1, "log-start", "t-0", start, 0, "recovered"))
+        == expected
+    )
+
+
+@pytest.mark.parametrize(("isr", "expected"), [((3,), [NOBODY_LEFT]), ((1, 3), [])])
+def test_a_reassignment_that_is_taken_back_leaves_somebody_in_sync(isr, expected):
+    ordered = (0, 0, "reassign", "t-0", (1, 2, 3), (3,), (2,))
+    back = (2, 0, "reassign", "t-0", (1, 2), (), ())
+    elected = (2, 0, "elect", "t-0", -1, 1, isr, (), "offline", True, 1)
+
+    assert origins(ordered, back, elected) == expected
