@@ -38,6 +38,8 @@ suppress_warnings = ["misc.highlighting_failure"]  # JSON with … in it
 html_theme = "furo"
 html_title = "Tidemark"
 html_show_sphinx = html_show_copyright = html_show_sourcelink = html_copy_source = False
+html_static_path = ["static"]
+html_js_files = [("accessible.js", {"defer": "defer"})]
 templates_path = ["templates"]
 html_sidebars = {
     "**": [
