@@ -231,10 +231,13 @@ class _Replay:
         replica.epoch = lead.leader_epoch
         replica.hw_before = min(replica.hw, len(replica.records))
         replica.hw = lead.hw
-        if len(replica.records) < self.replicas.deleted.get(lead.partition, 0):
+        everyone = self.replicas.by_partition[lead.partition]
+        if len(replica.records) < self.replicas.deleted.get(lead.partition, 0) and all(
+            one.epoch <= lead.leader_epoch for one in everyone  # a reign that others have deposed begins nothing
+        ):
             self.replicas.deleted[lead.partition] = len(replica.records)
         self.tell("on_lead", index, lead, replica)
-        for follower in self.replicas.by_partition[lead.partition]:
+        for follower in everyone:
             if follower.waits is not None:
                 leader, fetched = follower.waits
                 if leader is replica and fetched.leader_epoch == lead.leader_epoch:

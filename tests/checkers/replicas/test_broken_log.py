@@ -238,6 +238,12 @@ def test_a_hole_over_what_was_deleted_is_none_and_the_high_watermark_may_lie_in_
     assert names(*LEADS, *DELETED, *HOLE, *FETCHES, *told) == []
 
 
+def test_a_leader_that_others_have_deposed_does_not_begin_to_write_others_there():
+    late = [(6, 3, "lead", P, 1, 0, 0, (3,))]
+
+    assert names(*LEADS, *DELETED, *late, *HOLE, *FETCHES) == []
+
+
 def test_nor_is_it_where_a_crash_brings_the_deleted_records_back_elsewhere():
     forgets = [
         (10, 1, "stop", "", "crash"),

@@ -60,7 +60,7 @@ def test_a_random_plan_shows_a_broker_that_writes_no_log_starts_when_it_shuts_do
     stop = Broker._stop
 
     def forgets(self, now):
-        self._checkpoint_log_starts = lambda: None
+        self.checkpoint_log_starts = lambda: None
         stop(self, now)
 
     plan = generate_plan(3, 36, "deletions", ClusterSpec())
