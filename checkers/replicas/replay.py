@@ -233,7 +233,8 @@ class _Replay:
         replica.hw = lead.hw
         everyone = self.replicas.by_partition[lead.partition]
         if len(replica.records) < self.replicas.deleted.get(lead.partition, 0) and all(
-            one.epoch <= lead.leader_epoch for one in everyone  # a reign that others have deposed begins nothing
+            one.epoch <= lead.leader_epoch
+            for one in everyone  # a reign that others have deposed begins nothing
         ):
             self.replicas.deleted[lead.partition] = len(replica.records)
         self.tell("on_lead", index, lead, replica)
