@@ -70,7 +70,7 @@ class ReplicaRun:
         self.has_isr: bool = meta.get("isr", True)
         self.votes: bool = meta.get("votes", True)
         self.patience_us = 0 if meta.get("world", "sim") == "sim" else LIVE_PATIENCE_US
-        self.unclean = unclean_elections(history, points)
+        self.unclean = unclean_elections(history, points, self.patience_us)
         self.committed = Committed(self.trace, self.keys)
         self.end = EndOfTrace(self.assignment)
         self.certain: Callable[[Loss], bool] | None = None

@@ -36,8 +36,11 @@ class UncleanElection(NamedTuple):
     asked_for: bool
 
 
-def unclean_elections(history: History, points: Iterable[TurningPoint]) -> list[UncleanElection]:
-    """All of a run with these turning points, in order. An election of the *last known* leader is none of them (KIP-966)."""
+def unclean_elections(history: History, points: Iterable[TurningPoint], patience_us: int = 0) -> list[UncleanElection]:
+    """All of a run with these turning points, in order. An election of the *last known* leader is none of them (KIP-966).
+
+    `patience_us`: how much later than its election the nemesis may have noted a request: several machines wrote the trace.
+    """
     allowed = bool(history.meta.get("unclean_election", False))
     elections = [(index, Elect(event)) for index, event in points if event[KIND] == "elect"]
     unclean = [(index, elect) for index, elect in elections if not elect.clean and elect.how in _HOW]
@@ -50,7 +53,7 @@ def unclean_elections(history: History, points: Iterable[TurningPoint]) -> list[
     found = []
     for index, elect in unclean:
         partition = elect.partition
-        made = sum(time <= elect.time and of in (None, partition) for time, of in requests)
+        made = sum(time <= elect.time + patience_us and of in (None, partition) for time, of in requests)
         asked = allowed or made > used[partition]
         used[partition] += asked
         found.append(UncleanElection(index, partition, elect.leader_epoch, asked))

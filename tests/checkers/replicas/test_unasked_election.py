@@ -3,6 +3,7 @@
 import pytest
 
 from tidemark.checkers import History, check
+from tidemark.checkers.replicas.replica_run import LIVE_PATIENCE_US
 
 P = "t-0"
 COMMITTED = [
@@ -52,6 +53,13 @@ def test_an_operator_may_ask_for_one(partition):
 @pytest.mark.parametrize("asked", [request(45), request(35, "t-1")])
 def test_not_later_and_not_for_another_partition(asked):
     assert told(*unclean(40, 3, 2), requests=[asked]) == [UNASKED, LOST]
+
+
+@pytest.mark.parametrize(("time", "violations"), [(40 + LIVE_PATIENCE_US, 0), (41 + LIVE_PATIENCE_US, 1)])
+def test_on_machines_a_request_may_be_noted_after_what_came_of_it(time, violations):
+    names = [name for _, name, _ in told(*unclean(40, 3, 2), requests=[request(time)], world="docker")]
+
+    assert names.count("unasked-election") == violations
 
 
 def test_a_request_permits_one():
