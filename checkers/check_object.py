@@ -1,4 +1,4 @@
-"""The verdict on a run whose clients worked on an object that is no log: a register, lists in transactions, a set.
+"""The verdict on a run whose clients worked on an object that is no log: a register, lists in transactions, a set, a queue …
 
 ``meta["model"]`` names the checker of its operations (`tidemark.checkers.objects.workloads.NAMES`). What nodes showed of themselves
 counts besides: did they come to rest, and are their logs the same?
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from tidemark.checkers.verdict.verdict import Judgement
 
 NOT_LINEARIZABLE = "not-linearizable"
-STRICT = Asked(linearizable=True)
 NOTHING = Counts(0, {}, {}, None)
 
 
@@ -56,7 +55,7 @@ def check_object(history: History, own: str) -> Verdict:
         raise ValueError(f"there is no model {meta['model']!r}; there are {', '.join(NAMES)}")
     untold = Untold(history, own)
     counts = TraceCounts.of(turning_points(history.trace))
-    result = judge(history, meta["model"], asked=STRICT)
+    result = judge(history, meta["model"], asked=Asked(linearizable=True, drained=meta.get("read_back") is not False))
     operations = {name: count for name, count in result.parts["stats"].evidence.items() if name != "by_f"}
     found = result.parts[meta["model"]]
     anomalies = [*untold.find({}), *_contradictions(found, untold.judge("", None)), *crashes(meta)]

@@ -1,4 +1,4 @@
-"""What clients do with an object that is no log (a register, lists in transactions, a set): the mix as data, and each operation.
+"""What clients do with an object that is no log (a register, lists, a queue …): the mix as data, and each operation.
 
 The operations come in one order for all clients, and whoever is free does the next: the same plan gives the same operations in the
 same order, whatever becomes of them. A key is used for some operations, and then another takes its place. So a key has a short
@@ -17,8 +17,15 @@ from random import Random
 from typing import Any, NamedTuple
 
 REGISTER, CAS_REGISTER, LIST_APPEND, SET = "register", "cas-register", "list-append", "set"
-OBJECTS = (REGISTER, CAS_REGISTER, LIST_APPEND, SET)
+QUEUE, COUNTER, UNIQUE_IDS = "queue", "counter", "unique-ids"
+OBJECTS = (REGISTER, CAS_REGISTER, LIST_APPEND, SET, QUEUE, COUNTER, UNIQUE_IDS)
 """The workloads that there are beside the log."""
+OF_KEYS = (REGISTER, CAS_REGISTER, LIST_APPEND)
+"""Those that have keys; of any other there is one."""
+READS_AND_WRITES = {SET: ("read", "add"), COUNTER: ("read", "add"), QUEUE: ("dequeue", "enqueue")}
+"""What a read and a write of an object without keys are called."""
+USUAL: dict[str, dict[str, int]] = {QUEUE: {"reads": 2, "writes": 3}}
+"""The mix of a kind, where it is another than that of the others: of a queue that is never empty more can be lost."""
 MOST = 100_000
 
 
@@ -30,10 +37,10 @@ class Intended(NamedTuple):
     """One operation, as it is meant.
 
     Attributes:
-        f: ``read``, ``write``, ``cas``, ``txn``, ``add``.
-        key: whose; of transactions and sets None.
-        value: of ``write`` and ``add`` the value; of ``cas`` the old and the new one; of ``txn`` its micro-operations,
-            ``("append", key, element)`` and ``("r", key, None)``; of ``read`` None.
+        f: ``read``, ``write``, ``cas``, ``txn``, ``add``, ``enqueue``, ``dequeue``, ``generate``.
+        key: whose; of transactions, and of what has no keys, None.
+        value: of ``write``, ``add`` and ``enqueue`` the value; of ``cas`` the old and the new one; of ``txn`` its micro-operations,
+            ``("append", key, element)`` and ``("r", key, None)``; of any other None.
     """
 
     f: str
@@ -47,11 +54,12 @@ class ObjectWorkload:
 
     Attributes:
         kind: one of `OBJECTS`.
-        keys: so many are used at a time; a set has none.
+        keys: so many are used at a time, by those `OF_KEYS`.
         operations: on a key, before another takes its place; of lists these are micro-operations.
-        values: those of a register are 1 to this. Elements of lists and sets are 1, 2, 3 …
-        reads, writes, compares: how often each is chosen, as weights. Appending and adding are writes; only a
-            `cas-register` compares.
+        values: those of a register, and what is added to a counter, are 1 to this. Elements of lists, sets and queues are
+            1, 2, 3 …
+        reads, writes, compares: how often each is chosen, as weights. Appending, adding and enqueuing are writes, dequeuing
+            is a read; only a `cas-register` compares.
         longest: the most micro-operations of a transaction.
     """
 
@@ -78,6 +86,11 @@ class ObjectWorkload:
         if min(self.keys, self.operations, self.values, self.longest, self.reads, self.writes) < 1:
             raise ObjectWorkloadError("it needs keys, operations, values, reads, writes and a longest transaction")
 
+    @classmethod
+    def usual(cls, kind: str) -> ObjectWorkload:
+        """With the mix that is usual for its kind."""
+        return cls(kind, **USUAL.get(kind, {}))
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -97,7 +110,7 @@ class ObjectWorkload:
                 raise ObjectWorkloadError(f"unknown entry {name!r}")
             if name != "kind" and type(value) is not int:
                 raise ObjectWorkloadError(f"{name} must be an integer, not {value!r}")
-        return cls(**data)
+        return cls(**{**USUAL.get(data["kind"], {}), **data})
 
 
 class Operations:
@@ -117,7 +130,7 @@ class Operations:
         self.used: list[str] = []
         self._left: dict[str, int] = {}
         self._elements: dict[str | None, int] = {}
-        if work.kind != SET:
+        if work.kind in OF_KEYS:
             for _ in range(work.keys):
                 self._begin()
 
@@ -128,18 +141,25 @@ class Operations:
         kind = self._work.kind
         if kind == LIST_APPEND:
             return Intended("txn", None, tuple(self._micro() for _ in range(1 + self._below(self._work.longest))))
+        if kind == UNIQUE_IDS:
+            return Intended("generate", None, None)
         f = self._chosen()
-        if kind == SET:
-            return Intended("add", None, self._element(None)) if f == "write" else Intended("read", None, None)
+        if kind in READS_AND_WRITES:
+            read, write = READS_AND_WRITES[kind]
+            if f == "read":
+                return Intended(read, None, None)
+            return Intended(write, None, self._value() if kind == COUNTER else self._element(None))
         key = self._key()
         if f == "cas":
             return Intended(f, key, (self._value(), self._value()))
         return Intended(f, key, self._value() if f == "write" else None)
 
     def final_reads(self) -> list[Intended]:
-        """What reads everything once."""
-        if self._work.kind == SET:
-            return [Intended("read", None, None)]
+        """What reads everything once. A dequeue stands for as many as empty the queue, and of ids one more is asked for."""
+        if self._work.kind == UNIQUE_IDS:
+            return [next(self)]
+        if self._work.kind in READS_AND_WRITES:
+            return [Intended(READS_AND_WRITES[self._work.kind][0], None, None)]
         if self._work.kind == LIST_APPEND:
             return [Intended("txn", None, (("r", key, None),)) for key in self.used]
         return [Intended("read", key, None) for key in self.used]

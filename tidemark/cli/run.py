@@ -110,7 +110,7 @@ def run_command(options: RunOptions) -> int:
     if options.object_kind is not None:
         if options.plan.plan_file is not None:
             raise click.UsageError(BESIDE_A_PLAN.format("--workload"))
-        plan = replace(plan, workload=replace(plan.workload, object=ObjectWorkload(options.object_kind)))
+        plan = replace(plan, workload=replace(plan.workload, object=ObjectWorkload.usual(options.object_kind)))
     with refused(PlanError, usage=True):
         plan = plan.scaled(options.world.time_scale_on(world.system))
     folder = writable_folder(options.out or RESULTS / "runs" / f"{variant}-{options.plan.name(plan)}{world.suffix}")

@@ -82,7 +82,9 @@ class Asked:
         keys_are: of registers in transactions, what every key by itself is: ``sequential``, ``linearizable``.
         total: of a bank, what there is in all accounts; None for what the first read shows.
         negative_balances: whether an account of a bank may have less than nothing.
-        linearizable: of a set that is read all the time, whether an element that a later read lacks makes it invalid.
+        linearizable: of a set that is read all the time, whether an element that a later read lacks makes it invalid; of a
+            queue that is drained, whether one does that comes out again.
+        drained: of such a queue, whether the last dequeue found it empty; if not, nothing of it is known to be lost.
     """
 
     initial: Value = None
@@ -91,6 +93,7 @@ class Asked:
     total: int | None = None
     negative_balances: bool = False
     linearizable: bool = False
+    drained: bool = True
 
 
 NOTHING = Asked()
@@ -111,6 +114,8 @@ def checker_named(
         return partial(bank, total=asked.total, negative_balances=asked.negative_balances)
     if name == "set-full":
         return partial(set_full, linearizable=asked.linearizable, ties=ties)
+    if name == "total-queue":
+        return partial(total_queue, once=asked.linearizable, drained=asked.drained, ties=ties)
     if name in TIMED:
         return partial(WORKLOADS[name], ties=ties)
     return WORKLOADS[name]

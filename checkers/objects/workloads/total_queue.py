@@ -1,7 +1,7 @@
 """What goes into a queue comes out of it, if it is drained at the end. Jepsen's ``checker/total-queue``.
 
 Operations: ``enqueue`` an element; ``dequeue``, answered with one; ``drain``, answered with a list, stands for as many dequeues.
-What comes out more often than it went in is counted, and is no error. Where Jepsen's checker says something else:
+What comes out more often than it went in is counted; where nobody may get again what somebody took (`once`), it is an error. Where
 
 | what | here | in Jepsen's |
 |---|---|---|
@@ -61,18 +61,20 @@ class _Seen:
         return max([*(self.drains or self.dequeues), *self.nothing_there], default=(-1, -1))
 
 
-def total_queue(ops: Sequence[Op], *, ties: Ties = "concurrent") -> Result:
+def total_queue(ops: Sequence[Op], *, once: bool = False, drained: bool = True, ties: Ties = "concurrent") -> Result:
     """Judge a history of one queue.
 
     Args:
         ops: its halves.
+        once: whether an element that comes out more often than it went in is an error.
+        drained: whether the last dequeue found it empty; if not, what never came out may be in it.
         ties: whether halves of one time are concurrent, or happened as they are listed.
 
     Raises:
         ValueError: a drain answers with no list.
     """
     values = Values()
-    return _result(_seen(ops, values, ties), values)
+    return _result(_seen(ops, values, ties), values, once=once, emptied=drained)
 
 
 def _seen(ops: Sequence[Op], values: Values, ties: Ties) -> _Seen:
@@ -103,14 +105,14 @@ def _seen(ops: Sequence[Op], values: Values, ties: Ties) -> _Seen:
     return seen
 
 
-def _result(seen: _Seen, values: Values) -> Result:
+def _result(seen: _Seen, values: Values, *, once: bool, emptied: bool) -> Result:
     enqueues = Counter(element for element, _ in seen.acknowledged)
     out = Counter(element for element, _ in seen.taken)
     wrong = Counter(element for element, place in seen.taken if seen.begun.get(element, place) >= place)
     early = Counter({element: times for element, times in wrong.items() if element in seen.begun})
     unexpected = Counter({element: times for element, times in wrong.items() if element not in seen.attempts})
     failed = wrong - early - unexpected
-    looked, looked_until = seen.last_look()
+    looked, looked_until = seen.last_look() if emptied else (-1, -1)
     missing = Counter(element for element, place in seen.acknowledged if place < looked) - out
     late = (enqueues - out) - missing
     drained = any(place < looked_until for place in seen.unsure_drains)
@@ -147,6 +149,7 @@ def _result(seen: _Seen, values: Values) -> Result:
         (unexpected, "that nobody enqueued"),
         (early, "before anybody had begun to enqueue it"),
         (failed, "though its enqueue failed"),
+        (counts["duplicated"] if once else Counter[int](), "more often than it was put in"),
     ):
         found += [f"{counted(name.total(), 'element')} came out {words}"] if name else []
     if found:
@@ -154,18 +157,20 @@ def _result(seen: _Seen, values: Values) -> Result:
     if not enqueues and not out:
         because = "nothing was enqueued, and nothing came out"
         return Result(NAME, "unknown", "no element to judge", because, evidence)
-    because = _unknown(seen, missing.total(), late.total(), drained=drained)
+    because = _unknown(seen, missing.total(), late.total(), drained=drained, emptied=emptied)
     message = f"all of {counted(enqueues.total() - (missing + late).total(), 'element')} enqueued came out"
     return Result(NAME, "unknown" if because else "valid", message, because or None, evidence)
 
 
-def _unknown(seen: _Seen, missing: int, late: int, *, drained: bool) -> str:
+def _unknown(seen: _Seen, missing: int, late: int, *, drained: bool, emptied: bool) -> str:
     """What nobody can tell of."""
     who = "a drain" if drained else "a dequeue"
     reasons = (
         [f"{who} of unknown end may have taken {counted(missing, 'element')} that never came out"] if missing else []
     )
-    if late:
+    if late and not emptied:
+        reasons.append(f"{counted(late, 'element')} never came out of a queue that was not emptied")
+    elif late:
         when = "when the last drain had begun" if seen.drains else "after the last dequeue had begun"
         reasons.append(f"{counted(late, 'element')} enqueued only {when} and never came out")
     return "; ".join(reasons)

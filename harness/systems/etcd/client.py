@@ -1,4 +1,4 @@
-"""A client of etcd's key-value store, for registers, lists in transactions, and a set.
+"""Clients of etcd's key-value store, for registers, lists in transactions, a set, ids, and a counter.
 
 Every request is atomic and is answered once. What its errors prove, and by which words of its documentation: docs/systems.md.
 """
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 INVALID_ARGUMENT = 3
 NEVER_DONE = frozenset({INVALID_ARGUMENT})
 """Codes that say that a request was none, so that nothing was done. Of any other error, nothing is known."""
+COUNTER, ID = "counter", "id"
+"""The keys of the counter, and of what is written to have another id."""
 ELEMENTS, AFTER_ELEMENTS = "s/", "s0"
 """Keys of a set's elements begin so; the first key after all of them."""
 TRIES = 5
@@ -60,12 +62,15 @@ class EtcdClient:
         if f == "add":
             self._ask("kv/put", {"key": encoded(f"{ELEMENTS}{value}"), "value": encoded("")})
             return Outcome("ok")
+        if f == "generate":
+            done = self._ask("kv/put", _put(ID, ""))
+            return Outcome("ok", int(done["header"]["revision"]))  # the revision that this put made
         if f == "read" and value is None:
             wanted = {"key": encoded(ELEMENTS), "range_end": encoded(AFTER_ELEMENTS), "keys_only": True}
             there = self._ask("kv/range", wanted).get("kvs", ())
             return Outcome("ok", sorted(int(decoded(one["key"]).removeprefix(ELEMENTS)) for one in there))
         if f == "read":
-            held = found(self._ask("kv/range", {"key": encoded(value)}))[0].value
+            held = self._held(value).value
             return Outcome("ok", None if held is None else int(held))
         key, what = value
         if f == "write":
@@ -77,6 +82,9 @@ class EtcdClient:
             done = self._ask("kv/txn", {"compare": [equals], "success": [{"request_put": _put(key, str(new))}]})
             return Outcome("ok", bool(done.get("succeeded", False)))
         raise ValueError(f"etcd has no {f}")
+
+    def _held(self, key: str) -> Found:
+        return found(self._ask("kv/range", {"key": encoded(key)}))[0]
 
     def _transaction(self, asked: Sequence[tuple[str, str, Any]]) -> Outcome:
         """All keys are read at one revision. What appends is then written under the condition that none of them has been written
@@ -110,6 +118,24 @@ class EtcdClient:
     def _ask(self, path: str, about: dict[str, Any]) -> dict[str, Any]:
         assert self._gateway is not None  # noqa: S101 - it was opened
         return self._gateway.ask(path, about)
+
+
+class EtcdCounter(EtcdClient):
+    """A key that is read, and written under the condition that it has not been since; if it was, it is tried again."""
+
+    def _invoke(self, f: str, value: Any) -> Outcome:  # noqa: ANN401 - by what it is
+        if f == "read":
+            return Outcome("ok", int(self._held(COUNTER).value or 0))
+        for _ in range(TRIES):
+            try:
+                held = self._held(COUNTER)
+            except (EtcdError, OSError, HTTPException) as error:
+                return Outcome("fail", error=f"nothing was written yet: {type(error).__name__}: {error}")
+            put = {"request_put": _put(COUNTER, str(int(held.value or 0) + value))}
+            asked = {"compare": [_unchanged(COUNTER, held.revision)], "success": [put]}
+            if self._ask("kv/txn", asked).get("succeeded", False):
+                return Outcome("ok")
+        return Outcome("fail", error=f"the counter was written meanwhile, {TRIES} times")
 
 
 def carried_out(asked: Sequence[tuple[str, str, Any]], lists: dict[str, list[int]]) -> list[tuple[str, str, Any]]:

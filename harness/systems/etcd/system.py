@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.systems.etcd.binary import server_of
-from tidemark.harness.systems.etcd.client import EtcdClient
+from tidemark.harness.systems.etcd.client import EtcdClient, EtcdCounter
 from tidemark.harness.systems.etcd.gateway import EtcdError, Gateway, encoded
 from tidemark.harness.systems.etcd.revisions import entries
 from tidemark.harness.systems.etcd.scripts import scripts
@@ -26,6 +26,7 @@ from tidemark.harness.systems.outside.real_system import (
     View,
 )
 from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis.object_workload import COUNTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +55,7 @@ class EtcdSystem(RealSystem):
     memory = 768 << 20
     disk = "512m"
     promise, promised = "majority", PROMISED
-    workloads: ClassVar[Sequence[str]] = ("cas-register", "register", "list-append", "set")
+    workloads: ClassVar[Sequence[str]] = ("cas-register", "register", "list-append", "set", "counter", "unique-ids")
     suffers_not: ClassVar[Mapping[str, str]] = {
         "disk": "a member that has lost its disk must be removed and added again by an operator"
     }
@@ -106,7 +107,7 @@ class EtcdSystem(RealSystem):
                     time.sleep(LOOK_S)
 
     def client(self, workload: str) -> Client:
-        return EtcdClient()
+        return EtcdCounter() if workload == COUNTER else EtcdClient()
 
     def view(self, node: Node, log: str) -> View:
         """By the member's status: who leads, in which term, and the revision up to which it has applied what was written."""

@@ -90,7 +90,7 @@ class OutsideSystem(System, Watched):
         first = self.real.workloads[0]
         if plan.workload.object is not None or first == LOG:
             return plan
-        return replace(plan, workload=replace(plan.workload, object=ObjectWorkload(first)))
+        return replace(plan, workload=replace(plan.workload, object=ObjectWorkload.usual(first)))
 
     def cannot_suffer(self, plan: Plan, *, delays: bool) -> dict[int, str]:
         """Place in the plan → why this fault cannot be suffered, for what its kind alone does not tell."""

@@ -10,6 +10,11 @@ What a client is asked for, and answers (docs/systems.md):
 | ``list-append`` | ``txn`` | ``("append", key, element)``, ``("r", key, None)`` … | the same, with the list in each ``r`` |
 | ``set`` | ``add`` | element | anything |
 | | ``read`` | None | all elements |
+| ``counter`` | ``add`` | a number from 1 | anything |
+| | ``read`` | None | the sum |
+| ``queue`` | ``enqueue`` | element | anything |
+| | ``dequeue`` | None | an element, which nobody gets again; None: there is none, and nobody else holds one |
+| ``unique-ids`` | ``generate`` | None | an id that nobody had before |
 """
 
 from __future__ import annotations
@@ -31,7 +36,15 @@ if TYPE_CHECKING:
     from tidemark.harness.clients.workload import WorkloadOrder
     from tidemark.nemesis.object_workload import Intended
 
-MODELS = {"register": "key-value", "cas-register": "key-value", "list-append": "list-append", "set": "set-full"}
+MODELS = {
+    "register": "key-value",
+    "cas-register": "key-value",
+    "list-append": "list-append",
+    "set": "set-full",
+    "queue": "total-queue",
+    "counter": "counter",
+    "unique-ids": "unique-ids",
+}
 """Workload → the checker of its operations (`tidemark.checkers.objects.workloads.NAMES`)."""
 PACE = 8
 """So many operations a client does in the time in which a producer sends once: each is small. After one that was not ok it rests as
@@ -39,6 +52,8 @@ long as a producer.
 """
 AGAIN_S = 0.1
 FINAL = "final"
+EMPTY = "empty"
+"""What `total-queue` takes for a dequeue that found nothing."""
 
 
 class ObjectClients:
@@ -72,7 +87,7 @@ class ObjectClients:
         self._threads.stop()
 
     def final_read(self, deadline_us: int) -> bool:
-        """Every key that was ever used."""
+        """Every key that was ever used, or all that is in a queue."""
         client = Connected(self._make, self._addresses, 0)
         left = self._operations.final_reads()
         lives = 0
@@ -82,9 +97,9 @@ class ObjectClients:
                 self._begun(process, left[0], final=True)
                 how = self._done(client, process, left[0], final=True)
                 lives += how == "info"
-                if how == "ok":
+                if how in ("ok", EMPTY) and not (how == "ok" and left[0].f == "dequeue"):
                     del left[0]
-                else:
+                elif how != "ok":
                     threading.Event().wait(AGAIN_S)
             return not left
         finally:
@@ -111,13 +126,19 @@ class ObjectClients:
         self._counters.add("invoked")
 
     def _done(self, client: Connected, process: str, intended: Intended, *, final: bool = False) -> str:
-        """How it ended. Whose operation may still be carried out is another process from then on."""
+        """How it ended, `EMPTY` if there was nothing to take. Whose operation may still be carried out is another process from
+        then on.
+        """
         f, key, value = intended
         told = key if f == "read" else value if key is None else (key, value)
         outcome = client.do(f, told)
         how = outcome.type
         if how == "info" and f == "read":
             how = "fail"  # a read changes nothing, whatever became of it
+        if how == "ok" and f == "dequeue" and outcome.value is None:
+            self._journal.add(process, "fail", f, None, EMPTY, final=final)
+            self._counters.add("fail")
+            return EMPTY
         answered = _answered(intended, outcome.value) if how == "ok" else _asked(intended)
         self._journal.add(process, how, f, answered, outcome.error, final=final)
         self._counters.add(how)
@@ -131,8 +152,11 @@ def _asked(intended: Intended) -> Any:  # noqa: ANN401 - by what it is
 def _answered(intended: Intended, value: Any) -> Any:  # noqa: ANN401 - by what it is
     """What the history says of an operation that was ok."""
     f, key, asked = intended
+    if f in ("dequeue", "generate"):
+        return value
     if f == "read":
-        return tuple(value) if key is None else (key, value)
+        found = tuple(value) if isinstance(value, list | tuple) else value
+        return found if key is None else (key, found)
     if f == "cas" and value is False:
         return (key, (*asked, False))
     if f == "txn":

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tidemark import Outcome
-from tidemark.harness.systems.etcd.client import EtcdClient
+from tidemark.harness.systems.etcd.client import EtcdClient, EtcdCounter
 from tidemark.harness.systems.etcd.gateway import EtcdError, Gateway, answer_of, encoded
 
 
@@ -23,8 +23,8 @@ class Member:
         return answer
 
 
-def client_of(member):
-    client = EtcdClient()
+def client_of(member, made=EtcdClient):
+    client = made()
     client._gateway = member
     return client
 
@@ -73,6 +73,29 @@ def test_a_request_that_was_none_did_nothing():
 def test_the_elements_of_a_set_are_read():
     there = {"kvs": [{"key": encoded(f"s/{one}")} for one in (10, 9)]}
     assert client_of(Member(there)).invoke("read", None) == Outcome("ok", [9, 10])
+
+
+def test_an_id_is_the_revision_that_its_put_made():
+    assert client_of(Member({"header": {"revision": "12"}})).invoke("generate", None) == Outcome("ok", 12)
+
+
+def test_a_counter_is_written_only_if_nobody_wrote_it_since_it_was_read():
+    member = Member(kvs("5", 7), {}, kvs("6", 8), {"succeeded": True})
+    assert client_of(member, EtcdCounter).invoke("add", 3).type == "ok"
+    _, written = member.asked[-1]
+    assert written["compare"][0]["mod_revision"] == "8"
+    assert written["success"][0]["request_put"]["value"] == encoded("9")
+    assert client_of(Member({}), EtcdCounter).invoke("read", None) == Outcome("ok", 0)
+
+
+def test_a_counter_that_others_write_all_the_time_is_given_up():
+    assert client_of(Member(*[kvs("5"), {}] * 5), EtcdCounter).invoke("add", 3).type == "fail"
+
+
+def test_a_counter_s_write_of_unknown_end_proves_nothing():
+    assert client_of(Member(TimeoutError("slow")), EtcdCounter).invoke("add", 3).type == "fail"
+    with pytest.raises(TimeoutError):
+        client_of(Member(kvs("5"), TimeoutError("slow")), EtcdCounter).invoke("add", 3)
 
 
 TXN = (("r", "x", None), ("append", "x", 2), ("r", "x", None), ("append", "y", 1))

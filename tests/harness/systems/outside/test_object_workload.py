@@ -9,6 +9,7 @@ from tidemark import Outcome
 from tidemark.checkers import History, check
 from tidemark.harness.clients.counters import Counters
 from tidemark.harness.clients.workload import WorkloadOrder
+from tidemark.harness.systems.outside import object_workload
 from tidemark.harness.systems.outside.object_workload import MODELS, ObjectClients
 from tidemark.nemesis import ObjectWorkload, Plan, WorkloadSpec
 from tidemark.nemesis.object_workload import OBJECTS, Operations
@@ -34,6 +35,11 @@ class Store:
             return Outcome("ok", self.do(f, value))
 
     def do(self, f, value):
+        if f in ("enqueue", "dequeue"):
+            return self.elements.append(value) if f == "enqueue" else self.elements.pop(0) if self.elements else None
+        if f == "generate":
+            self.elements.append(0)
+            return len(self.elements)
         if f == "txn":
             return [self.micro(*one) for one in value]
         if f == "add":
@@ -56,6 +62,15 @@ class Store:
         return what, key, held
 
 
+class Counter(Store):
+    """The same, of a counter."""
+
+    def do(self, f, value):
+        if f == "add":
+            return self.elements.append(value)
+        return sum(self.elements)
+
+
 class Forgetful(Store):
     """Forgets what was written, once."""
 
@@ -71,16 +86,28 @@ class Forgetful(Store):
         return super().do(f, value)
 
 
+class ForgetfulCounter(Forgetful, Counter):
+    """Likewise."""
+
+
+def keeping(kind):
+    return Counter() if kind == "counter" else Store()
+
+
+def forgetting(kind):
+    return ForgetfulCounter() if kind == "counter" else Forgetful()
+
+
 class Lying(Store):
     """Does what it is asked, and says that it did not."""
 
     def invoke(self, f, value):
         outcome = super().invoke(f, value)
-        changes = f in ("write", "add") or (f == "txn" and any(what == "append" for what, _, _ in value))
+        changes = f in ("write", "add", "enqueue") or (f == "txn" and any(what == "append" for what, _, _ in value))
         return Outcome("fail", error="no") if changes else outcome
 
 
-def run(kind, store, operations=150):
+def run(kind, store, operations=150, read_until=1 << 39):
     """A history of two clients on a store, told as that of a system seen from outside."""
     ops, moment, enough = [], iter(range(1, 1 << 40)), threading.Event()
 
@@ -89,7 +116,7 @@ def run(kind, store, operations=150):
         if len(ops) == 2 * operations:
             enough.set()
 
-    spec = WorkloadSpec(producers=1, consumers=1, interval_us=100, object=ObjectWorkload(kind))
+    spec = WorkloadSpec(producers=1, consumers=1, interval_us=100, object=ObjectWorkload.usual(kind))
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(), spec, (), 1)
     order = WorkloadOrder(
         plan=plan, variant=None, addresses={1: "here:1"}, clock=lambda: next(moment), record=record,
@@ -99,26 +126,27 @@ def run(kind, store, operations=150):
     workload.start()
     assert enough.wait(PATIENCE_S)
     workload.stop()
-    read = workload.final_read(1 << 39)
+    read = workload.final_read(read_until)
     meta = {"untold": True, "isr": False, "contract": "majority", "faults": 0, "read_back": read}
     return History.of(ops=ops, workload=kind, model=MODELS[kind], **meta)
 
 
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_what_keeps_its_promise_is_valid(kind):
-    verdict = check(run(kind, Store()))
+    verdict = check(run(kind, keeping(kind)))
     assert (verdict.valid, verdict.anomalies, verdict.unknown_because) == ("valid", (), None)
 
 
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_what_forgets_is_invalid(kind):
-    verdict = check(run(kind, Forgetful()))
+    verdict = check(run(kind, forgetting(kind)))
     assert verdict.valid == "invalid"
     assert {one.verdict for one in verdict.anomalies} == {"violation"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "found"), [("register", "not-linearizable"), ("list-append", "G1a"), ("set", "set-full")]
+    ("kind", "found"),
+    [("register", "not-linearizable"), ("list-append", "G1a"), ("set", "set-full"), ("queue", "total-queue")],
 )
 def test_who_says_that_nothing_was_done_is_held_to_it(kind, found):
     assert found in {one.name for one in check(run(kind, Lying())).anomalies}
@@ -126,9 +154,9 @@ def test_who_says_that_nothing_was_done_is_held_to_it(kind, found):
 
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_operations_are_begun_in_the_order_of_the_plan(kind):
-    history = run(kind, Store())
+    history = run(kind, keeping(kind))
     asked = [(op.f, op.value) for op in history.ops if op.type == "invoke" and not op.final]
-    meant = Operations(ObjectWorkload(kind), 1)
+    meant = Operations(ObjectWorkload.usual(kind), 1)
     expected = [next(meant) for _ in asked]
     assert asked == [(one.f, one.value if one.key is None else (one.key, one.value)) for one in expected]
 
@@ -138,10 +166,37 @@ def test_a_stored_history_is_judged_as_the_run_was(kind, tmp_path):
     from tidemark.checkers import write_history
     from tidemark.harness.runs.folder import load_history
 
-    history = run(kind, Forgetful())
+    history = run(kind, forgetting(kind))
     write_history(history, tmp_path / "history.jsonl")
     again = check(load_history(tmp_path))
     assert json.dumps(again.to_json()) == json.dumps(check(history).to_json())
+
+
+def test_what_was_taken_and_comes_again_is_a_violation():
+    class Twice(Store):
+        def do(self, f, value):
+            if f == "dequeue" and self.elements and self.elements[0] == 3 and not self.values:
+                self.values["came"] = True
+                return 3
+            return super().do(f, value)
+
+    (anomaly,) = check(run("queue", Twice())).anomalies
+    assert (anomaly.name, anomaly.message) == ("total-queue", "1 element came out more often than it was put in.")
+
+
+def test_a_queue_that_was_not_emptied_has_lost_nothing(monkeypatch):
+    monkeypatch.setattr(object_workload, "AGAIN_S", 0.0001)
+
+    class Stuck(Store):
+        def do(self, f, value):
+            if f == "dequeue" and len(self.elements) < 9:
+                raise PermissionError("others hold what is left")
+            return super().do(f, value)
+
+    history = run("queue", Stuck(), read_until=1_500)
+    verdict = check(history)
+    assert (history.meta["read_back"], verdict.valid, verdict.anomalies) == (False, "unknown", ())
+    assert "never came out" in verdict.unknown_because
 
 
 def test_a_run_has_a_page(tmp_path):
