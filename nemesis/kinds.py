@@ -29,7 +29,9 @@ from tidemark.nemesis.kind import (
     one_of,
 )
 from tidemark.nemesis.links import (
+    around_a_bridge,
     between_halves,
+    beyond_a_majority,
     from_controller,
     of_controller,
     with_brokers,
@@ -104,6 +106,10 @@ _TABLE: tuple[Kind, ...] = (
          Part.LINKS, OnLinks("cut", with_controller), INTACT, needs=(A_CONTROLLER,)),
     Kind("halves", Sentence("cut the brokers into two halves; the controller stays with the target's"),
          Part.LINKS, OnLinks("cut", between_halves), INTACT, holds_back=ALL),
+    Kind("bridge", Sentence("cut the other brokers into two halves that see only the target; the controller sees everyone"),
+         Part.LINKS, OnLinks("cut", around_a_bridge), holds_back=ALL),
+    Kind("majorities-ring", Sentence("each broker hears a majority of the brokers, no two the same; the controller sees everyone"),
+         Part.LINKS, OnLinks("cut", beyond_a_majority), holds_back=ALL),
     Kind("one-way-in", Sentence("nothing from other brokers and the controller reaches the target"),
          Part.LINKS, OnLinks("cut", with_brokers(controller=True, of=False)), INTACT, holds_back=CUT_OFF),
     Kind("one-way-out", Sentence("nothing from the target reaches other brokers and the controller"),

@@ -70,3 +70,20 @@ def between_halves(around: Around) -> tuple[Link, ...]:
     there = [broker for broker in around.others if broker not in here]
     far = [*((a, b) for a in here for b in there), *((CONTROLLER, b) for b in there)]
     return tuple(far + [(b, a) for a, b in far])
+
+
+def around_a_bridge(around: Around) -> tuple[Link, ...]:
+    """Between two halves of the other brokers."""
+    half = len(around.others) // 2
+    return tuple(link for a in around.others[:half] for b in around.others[half:] for link in ((a, b), (b, a)))
+
+
+def beyond_a_majority(around: Around) -> tuple[Link, ...]:
+    """Each broker hears as many of its nearest neighbours in a ring as make a majority with itself, by turns ahead and behind."""
+    ring = (around.node, *around.others)
+    steps = [step if turn % 2 == 0 else -step for turn in range(len(ring)) for step in (1 + turn // 2,)]
+    links = []
+    for place, broker in enumerate(ring):
+        heard = {ring[(place + step) % len(ring)] for step in steps[: len(ring) // 2]}
+        links += [(other, broker) for other in ring if other != broker and other not in heard]
+    return tuple(links)

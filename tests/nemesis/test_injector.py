@@ -163,6 +163,8 @@ def test_a_trigger_waits_until_the_node_has_finished_its_step(world):
         ("from-peers", "cut", both((1, 2), (1, 3), (1, 4))),
         ("from-controller", "cut", both((1, CONTROLLER))),
         ("halves", "cut", both((1, 3), (1, 4), (2, 3), (2, 4), (CONTROLLER, 3), (CONTROLLER, 4))),
+        ("bridge", "cut", both((2, 3), (2, 4))),
+        ("majorities-ring", "cut", both((1, 3), (2, 4))),
         ("one-way-in", "cut", {(2, 1), (3, 1), (4, 1), (CONTROLLER, 1)}),
         ("one-way-out", "cut", {(1, 2), (1, 3), (1, 4), (1, CONTROLLER)}),
         ("slow", "slow", both((1, 2), (1, 3), (1, 4))),
@@ -214,6 +216,21 @@ def test_other_link_faults_leave_the_clients_alone(world, kind):
     w.until(5)
 
     assert not any(CLIENTS in link for link in links(w))
+
+
+@pytest.mark.parametrize(
+    ("brokers", "expected"),
+    [
+        ((1, 2), set()),
+        ((1, 2, 3), {(3, 1), (1, 2), (2, 3)}),
+        ((1, 2, 3, 4, 5), both((1, 3), (1, 4), (2, 4), (2, 5), (3, 5))),
+    ],
+)
+def test_in_a_ring_each_hears_another_majority(world, brokers, expected):
+    w, _ = world(Fault("majorities-ring", 5, 10, "b1"), brokers=brokers)
+    w.until(5)
+
+    assert links(w) == expected
 
 
 def test_the_measure_is_told(world):
