@@ -35,7 +35,13 @@ ELSEWHERE = {
 """Test → a page of its own, and how many of its blocks of Python it tries: they must be typed in somewhere, or want a campaign."""
 PAGES_ELSEWHERE = {page for page, _ in ELSEWHERE.values()}
 ROOMS = ("checkers", "harness", "nodes", "tidemark")
-NOT_READ = {"": "output, or commands", "sh": "commands", "sql": "docs/querying.md", "mermaid": "written by the code"}
+NOT_READ = {
+    "": "output, or commands",
+    "sh": "commands",
+    "sql": "docs/querying.md",
+    "mermaid": "written by the code",
+    "{toctree}": "tests/docs/test_site.py",
+}
 """What is no block for Python and its readers: who holds it instead."""
 
 
