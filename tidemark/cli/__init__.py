@@ -29,6 +29,7 @@ from tidemark.cli.import_histories import import_command
 from tidemark.cli.report import report_command
 from tidemark.cli.run import run_command
 from tidemark.cli.runs import runs_command
+from tidemark.cli.scan import scan_command
 from tidemark.cli.scenario import scenario_command
 from tidemark.cli.serve import serve_command
 from tidemark.cli.shrink import shrink_command
@@ -87,6 +88,7 @@ for command in (
     explore_command,
     zoo_command,
     check_command,
+    scan_command,
     import_command,
     export_command,
     report_command,

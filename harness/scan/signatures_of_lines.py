@@ -1,0 +1,185 @@
+"""Signatures in brokers' log lines."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tidemark.harness.scan.finding import (
+    CUT_AT_LOG_START,
+    CUT_BELOW_HW,
+    LOG_START_TAKEN_BACK,
+    MISSED_REIGN,
+    UNCLEAN_ELECTION,
+    Finding,
+)
+from tidemark.harness.scan.replica_events import Line, Told, events_of, high_watermark_when_loaded
+from tidemark.nodes.sidecar.line_events import Follows, HighWatermark, Leads, Loaded, LogStart, Truncated
+
+_PREVIOUS: Final = re.compile(r"Previous leader (?:Some\((-?\d+)\)|None) and previous leader epoch was (-?\d+)\.")
+_UNCLEAN: Final = re.compile(r"UNCLEAN partition change for (\S+) with topic ID \S+: (.*leader: -?\d+ -> (\d+),.*)")
+_LAST_KNOWN: Final = re.compile(r"lastKnownElr: \[(\d+)\] -> \[\]")
+_REFUSED: Final = re.compile(
+    r"Unexpected offset in append to (\S+?)\. First offset (\d+) is less than the next offset (\d+)\."
+)
+
+
+@dataclass(slots=True)
+class Reign:
+    """A broker's time in one leader epoch, the ISR as it led it, and where it cut its log."""
+
+    leader_epoch: int
+    leader: int
+    isr: tuple[int, ...]
+    line: Line
+    cuts: list[tuple[int, Line]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Replica:
+    """One replica while its lines are read; None is unknown."""
+
+    hw: int | None = None
+    hw_before: int | None = None
+    """Before the line that was read last, if that line set it: a response that tells to cut may set it first (KAFKA-14704)."""
+    hw_line: Line | None = None
+    log_start: int = 0
+    log_start_line: Line | None = None
+    reigns: list[Reign] = field(default_factory=list)
+
+
+def found_in_lines(by_broker: Mapping[str, Sequence[Line]]) -> list[Finding]:
+    """Everything that they show."""
+    found: list[Finding] = []
+    reigns: dict[str, dict[str, list[Reign]]] = defaultdict(dict)
+    for broker, lines in by_broker.items():
+        replicas: dict[str, _Replica] = defaultdict(_Replica)
+        for told in events_of(list(lines)):
+            found += _of_line(told.line)
+            found += _of_event(told, replicas)
+        for partition, replica in replicas.items():
+            reigns[partition][broker] = replica.reigns
+    for partition, of_brokers in reigns.items():
+        found += _missed(partition, of_brokers)
+    return found
+
+
+def log_starts(by_broker: Mapping[str, Sequence[Line]]) -> dict[tuple[str, str], int]:
+    """Broker and partition → the log start that the last life of the broker has told."""
+    last: dict[tuple[str, str], int] = {}
+    for broker, lines in by_broker.items():
+        for event, _ in events_of(list(lines)):
+            if isinstance(event, LogStart | Loaded):
+                last[broker, event.partition] = event.start
+    return last
+
+
+def _finding(name: str, line: Line, partition: str, meaning: str) -> Finding:
+    return Finding(name, line.time, partition, line.broker, line.file, line.number, line.text.strip(), meaning)
+
+
+def _of_line(line: Line) -> Iterator[Finding]:
+    """What one line shows by itself."""
+    if (unclean := _UNCLEAN.search(line.text)) is not None:
+        last_known = _LAST_KNOWN.search(unclean[2])
+        # The last one that was in sync has all that was committed, unless it has lost it since.
+        if last_known is None or last_known[1] != unclean[3]:
+            meaning = f"broker {unclean[3]} was made leader from outside the ISR: what it had not fetched is lost"
+            yield _finding(UNCLEAN_ELECTION, line, unclean[1], meaning)
+    if (refused := _REFUSED.search(line.text)) is not None:
+        meaning = (
+            f"this replica was cut to {refused[3]}, inside a batch of its leader's that begins at {refused[2]}, refuses it, and "
+            "never follows again: the partition has one replica less"
+        )
+        yield _finding(CUT_AT_LOG_START, line, refused[1], meaning)
+
+
+def _of_event(told: Told, replicas: Mapping[str, _Replica]) -> Iterator[Finding]:
+    event, line = told
+    if event is None or not hasattr(event, "partition"):
+        return
+    replica = replicas[event.partition]
+    if isinstance(event, Leads | Follows):
+        leader = event.leader if isinstance(event, Follows) else int(line.broker) if line.broker.isdigit() else -1
+        isr = event.isr if isinstance(event, Leads) else ()
+        replica.reigns.append(Reign(event.leader_epoch, leader, isr, line))
+        if event.hw >= 0:
+            replica.hw, replica.hw_line = event.hw, line
+    elif isinstance(event, HighWatermark):
+        replica.hw_before, replica.hw, replica.hw_line = replica.hw, event.hw, line
+        return
+    elif isinstance(event, Loaded):
+        yield from _of_start(event, line, replica)
+    elif isinstance(event, LogStart):
+        replica.log_start, replica.log_start_line = event.start, line
+    elif isinstance(event, Truncated):
+        if replica.reigns:
+            replica.reigns[-1].cuts.append((event.to, line))
+        if replica.hw_before is not None:
+            replica.hw = replica.hw_before
+        if replica.hw is not None and replica.hw_line is not None and event.to < replica.hw:
+            meaning = (
+                f"the log was cut to {event.to}, below the replica's own high watermark "
+                f"{replica.hw} ({replica.hw_line.file}:{replica.hw_line.number}): records that were committed and may have been "
+                "acknowledged are gone here"
+            )
+            yield _finding(CUT_BELOW_HW, line, event.partition, meaning)
+            replica.hw = event.to
+    replica.hw_before = None
+
+
+def _of_start(event: Loaded, line: Line, replica: _Replica) -> Iterator[Finding]:
+    """A log was loaded: its high watermark is what the checkpoint says, and so is its log start."""
+    before, told_at = replica.log_start, replica.log_start_line
+    if event.start < before and told_at is not None and event.leo > 0:
+        meaning = (
+            f"the log starts at {event.start} after the broker's start, and had started at {before} "
+            f"({told_at.file}:{told_at.number}): deleted records are back and their leader epochs are not, so a replica that "
+            "returns may keep records that no other has"
+        )
+        yield _finding(LOG_START_TAKEN_BACK, line, event.partition, meaning)
+    loaded = high_watermark_when_loaded(line.text)
+    replica.hw, replica.hw_line = (loaded[1], line) if loaded is not None else (None, None)
+    replica.log_start, replica.log_start_line = event.start, line
+    if event.leo == 0:
+        replica.reigns.clear()  # of a topic of the same name that was there before, or the broker has lost its disk
+
+
+def _missed(partition: str, of_brokers: Mapping[str, list[Reign]]) -> Iterator[Finding]:
+    """A leader that led before in its own eyes, though another led meanwhile and a replica cut its log in that reign."""
+    for broker, reigns in of_brokers.items():
+        for reign in reigns:
+            previous = _PREVIOUS.search(reign.line.text)
+            if previous is None or str(reign.leader) != broker or previous[1] != broker:
+                continue
+            skipped = range(int(previous[2]) + 1, reign.leader_epoch)
+            cut = _cut_meanwhile(skipped, reign, of_brokers)
+            if cut is None:
+                continue
+            other, epoch, to, where = cut
+            meaning = (
+                f"broker {broker} leads epoch {reign.leader_epoch} and knows of no reign since its own epoch {previous[2]}; "
+                f"broker {other} led epoch {epoch}, and broker {where.broker} cut its log to {to} then "
+                f"({where.file}:{where.number}): what this leader remembers of that log may count as "
+                "replicated though it is gone, and be acknowledged and lost"
+            )
+            yield _finding(MISSED_REIGN, reign.line, partition, meaning)
+
+
+def _cut_meanwhile(
+    skipped: range, after: Reign, of_brokers: Mapping[str, list[Reign]]
+) -> tuple[int, int, int, Line] | None:
+    """The first cut, in a skipped epoch that somebody else led, of a replica that counts for the high watermark of the reign after
+    it: leader, epoch, offset, line.
+    """
+    for other, reigns in of_brokers.items():
+        for reign in reigns:
+            led_by_another = reign.leader >= 0 and reign.leader != after.leader
+            counts = any(str(member) == other for member in after.isr) and other != str(after.leader)
+            if counts and reign.leader_epoch in skipped and led_by_another and reign.cuts:
+                to, line = reign.cuts[0]
+                return reign.leader, reign.leader_epoch, to, line
+    return None
