@@ -5,6 +5,7 @@ Groce et al., "Swarm Testing" (ISSTA 2012): leaving features out at random finds
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -65,8 +66,16 @@ def cluster_of_plans(profile: str, cluster: ClusterSpec) -> ClusterSpec:
     return replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
 
 
-def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> Plan:
+def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, intensity: float = 1) -> Plan:
     """The ``index``-th plan of a seed; the same arguments give the same plan anywhere.
+
+    Args:
+        seed: of the plans and of their noise.
+        index: which plan of the seed.
+        profile: a name in `PROFILES`.
+        cluster: which is told to suffer it.
+        intensity: a factor on the number of faults. All else stays what it is, and so do the faults: a lower one leaves some
+            out, a higher one adds some. What every plan of the profile has, such as an election, it keeps.
 
     Raises:
         KeyError: unknown profile.
@@ -84,10 +93,12 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     count = 2 + int(rng.expovariate(1 / 5))
     burst = rng.random() < 0.5
     centre = rng.randrange(SECOND // 2, end)
-    faults = []
-    for _ in range(min(count, 16)):
+
+    def drawn(rng: Random) -> Fault:
         at = int(rng.gauss(centre, 0.4 * SECOND)) if burst else rng.randrange(SECOND // 4, end)
-        faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster, triggers))
+        return _fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster, triggers)
+
+    faults = [drawn(rng) for _ in range(min(count, 16))]
     if not any(fault.kind in _ELECTS for fault in faults):
         faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster, triggers))
     if deletions and not any(fault.kind in DELETIONS for fault in faults):
@@ -100,6 +111,11 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     if _LONG in _SETS[profile]:
         faults = with_some_long(rng, faults, cluster.settings)
         end = max(end, end_of_long(faults, cluster.settings))
+    if intensity != 1:
+        apart = Random(f"tidemark plan/{seed}/{index}/{profile}/intensity")  # so that all else stays as it is
+        wanted = int(len(faults) * intensity + apart.random())
+        faults = _some_of(apart, faults, wanted, (_ELECTS, deletions, [REASSIGNMENT] * moves))
+        faults += [drawn(apart) for _ in range(wanted - len(faults))]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
         producers=rng.choice((2, 3, 4)),
@@ -110,6 +126,20 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     if DESTRUCTIVE in _SETS[profile] and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
+
+
+def _some_of(rng: Random, faults: list[Fault], most: int, in_every: Sequence[Sequence[str]]) -> list[Fault]:
+    """So many of the faults, by chance; of kinds that are in every plan at least one, of those that await no event if there are."""
+    order = rng.sample(range(len(faults)), len(faults))
+    needed = {
+        min(
+            (place for place in order if faults[place].kind in kinds), key=lambda place: faults[place].after is not None
+        )
+        for kinds in in_every
+        if kinds
+    }
+    chosen = {*needed, *[place for place in order if place not in needed][: max(most - len(needed), 0)]}
+    return [fault for place, fault in enumerate(faults) if place in chosen]
 
 
 def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:

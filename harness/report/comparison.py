@@ -275,6 +275,7 @@ class Comparison:
     code: str = ""  # digest of the source that ran it
     begun: str = ""  # the day, UTC
     workload: Mapping[str, float] = field(default_factory=dict)  # what was asked for, as `AskedWorkload.to_json` has it
+    intensity: float = 1  # a factor on how many faults plans have
     worse: tuple[Worse, ...] = ()  # than the variant before, whose rule is older
     faults: FaultsPresent | None = None  # in the plans of violating runs; None where nobody looked
 

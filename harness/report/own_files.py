@@ -10,6 +10,7 @@ _MARKS: Final = {
     ".html": (b'<meta name="generator" content="Tidemark">', b"<title>Tidemark: "),
     ".svg": (b"<dc:title>Tidemark</dc:title>",),
     ".png": (b"Software\x00Tidemark",),
+    ".pdf": (b"/Creator (Tidemark)",),
 }
 
 FIGURES: Final = ("latency", "latency-quantiles", "rate", "availability", "recovery", "spacetime")
@@ -26,7 +27,7 @@ def is_ours(path: Path) -> bool:
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        begin = file.read(_BEGIN)
+        begin = file.read(None if path.suffix == ".pdf" else _BEGIN)  # which says so at its end
     return any(mark in begin for mark in _MARKS.get(path.suffix, ()))
 
 
@@ -38,7 +39,9 @@ def refuse_to_overwrite(page: Path) -> None:
         OSError: one is there and cannot be read.
     """
     beside = [page.with_name(f"{page.stem}-timeline.html")]
-    beside += [page.with_name(f"{page.stem}-{figure}{suffix}") for figure in FIGURES for suffix in (".svg", ".png")]
+    beside += [
+        page.with_name(f"{page.stem}-{figure}{suffix}") for figure in FIGURES for suffix in (".svg", ".png", ".pdf")
+    ]
     for path in (page, *beside):
         if path.exists() and (path.is_dir() or not is_ours(path)):
             raise SomebodysFileError(f"{path} is there, and Tidemark did not write it")

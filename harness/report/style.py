@@ -49,6 +49,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,  # whole letters, which publishers ask for
     "svg.hashsalt": "tidemark",
     "hatch.linewidth": 0.6,
     "text.hinting": "none",  # or a word is of another width in the layout (100 dpi), in the PNG (150) and in the SVG (72)
@@ -66,7 +67,7 @@ def looks() -> AbstractContextManager[None]:
 
 
 def save(figure: Figure, folder: Path, name: str, label: str) -> str:
-    """Save `<name>.svg` and `<name>.png` in `folder`; return the SVG to stand in HTML, described by `label` to screen readers."""
+    """Save `<name>.svg`, `.png` and `.pdf` in `folder`; return the SVG to stand in HTML, described by `label` to screen readers."""
     for words in figure.findobj(Text):
         assert isinstance(words, Text)  # noqa: S101 - what was looked for
         words.set_text(visible(words.get_text()))
@@ -75,6 +76,7 @@ def save(figure: Figure, folder: Path, name: str, label: str) -> str:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "Tidemark", "Title": label})
     figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": "Tidemark"})
+    figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None, "Creator": "Tidemark", "Title": label})
     text = buffer.getvalue()
     (folder / f"{name}.svg").write_text(text, encoding="utf-8")
     return inline(text, name, label)

@@ -140,6 +140,8 @@ def compared(comparison: Comparison) -> str:
     elif comparison.system != "tidemark":
         where = f" on {comparison.system} in containers"
     clients = f" (clients: {asked_words(comparison.workload)})" if comparison.workload else ""
+    if comparison.intensity != 1:
+        faults += f", {comparison.intensity:g} times as many as usual"
     return (
         f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
         f"(seed {comparison.seed}: {faults}){where}, with {_cluster(comparison.cluster)}{clients}, "

@@ -68,6 +68,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
     simulate: Simulate | None = None,
     contained: Contained | None = None,
     stored: StoredCampaign | None = None,
+    spark: bool = True,
 ) -> CampaignOutcome:
     """Run the missing chunks of a campaign and wait for them; Ctrl-C ends it early with what is finished.
 
@@ -83,6 +84,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
         console: Where the progress is shown, standard error unless told.
         simulate: How to run one plan; the simulator unless told.
         contained: Runs plans in containers instead, one after the other, without Spark.
+        spark: Whether many runs are spread with Spark; without it all are carried out by a pool of processes.
         stored: Where the campaign is kept, if the folder is only its working copy; not for plans in containers.
 
     Raises:
@@ -125,7 +127,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
                 complete = _in_containers(work, contained)
             else:
                 keep = partial(stored.keep, campaign=spec.name) if stored else None
-                complete = _work_off(work, master, keep)
+                complete = _work_off(work, master, keep) if spark else _work_off_here(work, keep)
             stock = _settled(folder, manifest, stored, console)
     lost = len(_missing(manifest, stock))
     if complete and lost and stop_at_first and _has_violation(stock.finished.values()):

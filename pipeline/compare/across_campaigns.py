@@ -110,5 +110,5 @@ def _settings(spec: CampaignSpec) -> dict[str, object]:
     asked = asdict(AskedWorkload.from_json(spec.workload))
     flat = {name: DRAWN if value is None else value for name, value in asked.items()}
     flat |= {name: value for name, value in cluster.items() if name != "settings"} | dict(cluster["settings"])
-    apart = ("name", "variants", "cluster", "workload")
+    apart = ("name", "variants", "cluster", "workload", "cells")
     return {name: value for name, value in spec.to_json().items() if name not in apart} | flat

@@ -96,6 +96,7 @@ def as_comparison(found: Found, name: str, manifest: Manifest, variants: tuple[V
         primary=found.primary,
         contract=spec.contract,
         workload=spec.workload,
+        intensity=spec.intensity,
         code=manifest.code,
         begun=manifest.begun,
         worse=found.worse,

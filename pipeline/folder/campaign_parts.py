@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PARTS: Final = "parts"
 APART: Final = ("profile", "world", "system")
 """The fields of a spec that tell a part from the others."""
-SHARED: Final = ("seed", "contract", "keep", "workload")
+SHARED: Final = ("seed", "contract", "keep", "workload", "intensity")
 """The same in all parts, and so is the cluster."""
 OF_A_SYSTEM: Final = ("time_scale", "clients", "broker_config")
 """The same in all parts of one system."""

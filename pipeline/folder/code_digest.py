@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
 
 TABLES = (
-    *(f"pipeline/runs/{name}.py" for name in ("campaign_spec", "guard", "simulate")),
+    *(f"pipeline/runs/{name}.py" for name in ("campaign_spec", "guard", "simulate", "sweep")),
     *(f"pipeline/chunks/{name}.py" for name in ("chunk", "rows")),
     "pipeline/folder/tables.py",
 )

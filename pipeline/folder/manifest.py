@@ -275,6 +275,11 @@ def _refuse_change(
             f"{folder} holds imported histories, which are not run: tidemark import adds to them; choose another folder for a "
             "campaign."
         )
+    if earlier.spec.cells != wanted.cells:
+        raise CampaignRefusedError(
+            f"{folder} holds {'a sweep of other cells' if earlier.spec.cells else 'a campaign that is no sweep'}; "
+            "choose another folder or start over with --fresh."
+        )
     before, now = earlier.spec.to_json(), wanted.to_json()
     for name in now:
         if name not in ("variants", "plans", "rules") and before[name] != now[name]:

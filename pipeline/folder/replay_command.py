@@ -11,6 +11,7 @@ from tidemark.nemesis import AskedWorkload
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.pipeline.folder.evidence import run_folder
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
+from tidemark.pipeline.runs.sweep import places
 
 if TYPE_CHECKING:
     from tidemark.pipeline.runs.campaign_spec import CampaignSpec
@@ -29,9 +30,21 @@ def replay_command(spec: CampaignSpec, folder: Path, variant: str, plan: int | N
     if spec.world != "sim":
         stored = run_folder(folder, variant, plan or 0)
         return shlex.join(["tidemark", "report", str(stored if plan is not None else stored.with_name("plan-PLAN"))])
+    profile, cluster, workload = (
+        spec.profile,
+        ClusterSpec.from_json(dict(spec.cluster)),
+        AskedWorkload.from_json(spec.workload),
+    )
+    intensity = spec.intensity
+    if spec.cells:
+        if plan is None:
+            return shlex.join(["tidemark", "runs", str(folder), "--variant", variant])
+        place, index = places(spec.seed, spec.cells, spec.plans).of_plan[plan]
+        cell, number = spec.cells[place], str(index)
+        profile, cluster, workload, intensity = cell.profile, cell.cluster, cell.workload, cell.intensity
     words = ["tidemark", "run", "--variant", variant, "--seed", str(spec.seed), "--index", number]
-    words += ["--profile", spec.profile, *_cluster_options(ClusterSpec.from_json(dict(spec.cluster)))]
-    words += AskedWorkload.from_json(spec.workload).options()
+    words += ["--profile", profile, *_cluster_options(cluster), *workload.options()]
+    words += ["--intensity", f"{intensity:.15g}"] if intensity != 1 else []
     words += [word for rule in used_by([variant], spec.rules) for word in ("--rule", rule.asked)]
     if spec.contract:
         words += ["--contract", spec.contract]

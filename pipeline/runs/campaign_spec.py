@@ -9,6 +9,7 @@ from typing import Any
 
 from tidemark.harness.runs.own_rules import RuleFile
 from tidemark.nemesis import PROFILES, AskedWorkload, PlanError
+from tidemark.pipeline.runs.sweep import Cell
 
 SIMULATOR, CONTAINERS, IMPORTED = WORLDS = ("sim", "docker", "imported")
 KEEPS = ("violations", "all", "none")
@@ -37,6 +38,8 @@ class CampaignSpec:
         system: What runs in the containers, as ``--system`` calls it.
         broker_config: Further settings of Kafka's brokers, each ``key=value``.
         workload: How busy clients are, where it was asked for, as `AskedWorkload.to_json` has it.
+        intensity: A factor on how many faults plans have.
+        cells: Of a sweep, whose plans are drawn for them instead (`tidemark.pipeline.runs.sweep`); `cluster` is the first one's.
         rules: Truncation rules that somebody brought and the variants name; a rule's text is part of what is run.
         keep: Whose operations and traces are stored: the first `violations` of each chunk, `all` runs, or `none`.
 
@@ -59,6 +62,8 @@ class CampaignSpec:
     broker_config: tuple[str, ...] = ()
     workload: Mapping[str, float] = field(default_factory=dict)
     rules: tuple[RuleFile, ...] = ()
+    intensity: float = 1
+    cells: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a spec that would fail only after Spark has started."""
@@ -99,6 +104,7 @@ class CampaignSpec:
                 "broker_config": tuple(data.get("broker_config", ())),
                 "workload": dict(data.get("workload", {})),
                 "rules": tuple(RuleFile(**rule) for rule in data.get("rules", ())),
+                "cells": tuple(map(Cell.from_json, data.get("cells", ()))),
             }
             return cls(**{**data, **plain})
         except (TypeError, KeyError) as error:

@@ -11,6 +11,7 @@ from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import AskedWorkload, Plan, generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.pipeline.runs.campaign_spec import CampaignSpec
+from tidemark.pipeline.runs.sweep import places
 
 Simulate: TypeAlias = Callable[[CampaignSpec, str, int], tuple[Plan, JudgedRun]]
 """(spec, variant, index of the plan) -> (plan, result). It has no side effects and depends on nothing else."""
@@ -25,5 +26,9 @@ def simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, Judged
 
 def plan_of(spec: CampaignSpec, index: int) -> Plan:
     """Plan `index` of a campaign, with its workload, in its time scale."""
-    plan = generate_plan(spec.seed, index, spec.profile, ClusterSpec.from_json(dict(spec.cluster)))
+    if spec.cells:
+        cell, number = places(spec.seed, spec.cells, spec.plans).of_plan[index]
+        return spec.cells[cell].plan(spec.seed, number)
+    cluster = ClusterSpec.from_json(dict(spec.cluster))
+    plan = generate_plan(spec.seed, index, spec.profile, cluster, spec.intensity)
     return AskedWorkload.from_json(spec.workload).of(plan).scaled(spec.time_scale)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
@@ -306,3 +306,20 @@ def test_a_reassignment_is_taken_back_while_one_is_under_way_most_often():
     assert len(taken_back) > 30
     assert set(waiting) == {"reassign"}
     assert len(waiting) > len(taken_back) // 2
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_intensity_changes_how_many_faults_there_are_and_nothing_else(profile):
+    cluster = ClusterSpec(partitions=2)
+    of = {k: [generate_plan(3, i, profile, cluster, k) for i in range(60)] for k in (0, 0.5, 1, 2, 4)}
+
+    assert of[1] == [generate_plan(3, i, profile, cluster) for i in range(60)]
+    for k, plans in of.items():
+        for plan, usual, harder in zip(plans, of[1], of[2 * k] if k in (0.5, 1, 2) else plans, strict=True):
+            assert replace(plan, faults=usual.faults) == usual
+            assert not Counter(plan.faults) - Counter(harder.faults)  # what is there stays there
+            assert {"fast-failover", "forced-election", "crash-all"} & {fault.kind for fault in plan.faults}
+    counts = {k: sum(len(plan.faults) for plan in plans) for k, plans in of.items()}
+    assert counts[0] <= 60 * 3
+    assert 1.9 < counts[2] / counts[1] < 2.1
+    assert 3.9 < counts[4] / counts[1] < 4.1

@@ -28,7 +28,9 @@ from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import BESIDE_A_PLAN
 from tidemark.cli.refused import refused
-from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
+from tidemark.cli.sweep import sweep
+from tidemark.cli.table_format import format_option, refuse_with_json
+from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.workload_options import WorkloadOptions
 from tidemark.cli.world import World, WorldOptions, containers, name_of_world
 from tidemark.cli.writing_to import writing_to
@@ -47,6 +49,7 @@ Examples:
   tidemark compare --profile destructive --variants kafka-2.7,kafka-3.7,kafka-4.0 --plans 1000 --out results/power
   tidemark compare --out results/power --profile intact                         a part beside it, of the same variants
   tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
+  tidemark compare --variants kafka-0.10,kafka-2.7 --sweep replicas=3,5 min-isr=1,2,3 intensity=0.5,1,2     a grid
   tidemark compare --campaign results/acks-all --campaign results/acks-1        two that are stored, side by side
   tidemark compare --plan results/shrunk/kafka-0.10-1-30.json                   one plan under each variant
   tidemark compare --variants kafka-2.7 --producers 4 --rate 50 --duration 10 --stop-at-first     busier clients, for a build
@@ -70,6 +73,8 @@ class Way(Enum):
     """One plan under each variant, here and without Spark."""
     STORED = auto()
     """Nothing is run: stored campaigns are held against each other."""
+    SWEPT = auto()
+    """A campaign in the simulator over a grid of settings."""
     SIMULATED = auto()
     """A campaign in the simulator, in a folder or kept in a store."""
     CONTAINED = auto()
@@ -89,6 +94,14 @@ class CompareOptions(Options):
     )
     seed: int = option("Seed of plans and noise.", type=given.SEED, default=1)
     profile: str = shared(given.profile_option)
+    intensity: float = shared(given.intensity_option)
+    sweep: tuple[str, ...] = option(
+        "Compare in every cell of a grid: an option of cluster, clients, --profile or --intensity with several values, such as "
+        "min-isr=1,2,3; replicas is short for replication-factor. More axes may stand behind it, or behind another --sweep.",
+        metavar="AXIS=VALUE,VALUE,…",
+        multiple=True,
+    )
+    more_axes: tuple[str, ...] = argument(nargs=-1, metavar="[AXIS=VALUE,VALUE,…]…")
     cluster: ClusterOptions = group(ClusterOptions)
     contract: str | None = shared(given.contract_option)
     world: WorldOptions = group(WorldOptions)
@@ -135,6 +148,7 @@ class CompareOptions(Options):
     )
     workload: WorkloadOptions = group(WorkloadOptions)
     ci: CiOptions = group(CiOptions)
+    table_format: str = shared(format_option)
     as_json: bool = shared(given.json_option)
 
     @property
@@ -150,6 +164,8 @@ class CompareOptions(Options):
     @property
     def way(self) -> Way:
         """Which of the four commands is meant."""
+        if self.sweep or self.more_axes:
+            return Way.SWEPT
         if self.plan_file is not None:
             return Way.PLAN
         if self.campaigns:
@@ -175,7 +191,10 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
             lambda asked: ["--world"] if asked.needs_machines else [],
             "--plan is for the simulator: tidemark run --plan has it run in containers",
         ),
-        (_any_of("seed", "profile", *ClusterOptions.option_names(), *WorkloadOptions.option_names()), BESIDE_A_PLAN),
+        (
+            _any_of("seed", "profile", "intensity", *ClusterOptions.option_names(), *WorkloadOptions.option_names()),
+            BESIDE_A_PLAN,
+        ),
         (
             _any_but("plan_file", "variants", "contract", "world", "system", "fail_on_violation", "as_json"),
             "{} is for campaigns, and --plan for one plan",
@@ -191,6 +210,25 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
             _any_but("campaigns", "baseline", "master", "fail_on_violation", *CiOptions.option_names(), "as_json"),
             "{} is for a campaign that is run, and --campaign runs nothing",
         ),
+    ),
+    Way.SWEPT: (
+        (
+            lambda asked: [] if asked.sweep else list(asked.more_axes),
+            "{} is an axis, if it stands behind --sweep",
+        ),
+        (
+            lambda asked: ["--world"] if asked.needs_machines else [],
+            "--sweep is for the simulator: in containers give a command for each cell, and hold them together with --campaign",
+        ),
+        (
+            lambda asked: ["--out"] if isinstance(asked.out, StoreAddress) else [],
+            "--out in a store is for campaigns: a sweep is in a folder of this machine",
+        ),
+        (
+            _any_of("plan_file", "campaigns", "master", "stop_at_first", *CiOptions.option_names()),
+            "{} cannot be given with --sweep",
+        ),
+        (_any_of("report"), "a sweep has its table and its figure without {}"),
     ),
     Way.SIMULATED: (
         (
@@ -222,6 +260,9 @@ def compare_command(options: CompareOptions) -> int:
     for unfit, sentence in REFUSED[way]:
         for word in unfit(options):
             raise click.UsageError(sentence.format(word))
+    refuse_with_json(options.table_format, as_json=options.as_json)
+    if way is Way.SWEPT:
+        return sweep(options)
     if way is Way.PLAN:
         assert options.plan_file is not None  # noqa: S101 - which makes it this way
         one = options.plan_file, options.variants, options.contract
@@ -287,6 +328,7 @@ def _spec(options: CompareOptions, world: World, name: str) -> CampaignSpec:
         system=world.text,
         broker_config=options.world.system.broker_config,
         workload=options.workload.asked().to_json(),
+        intensity=options.intensity,
         rules=used_by(options.variants, known()),
     )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidemark.pipeline.folder.campaign_parts import Part, Place
     from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 
-TAKEN_OVER: Final = {"variants", "plans", "seed", "contract", "keep", "cluster", "workload"}
+TAKEN_OVER: Final = {"variants", "plans", "seed", "contract", "keep", "cluster", "workload", "intensity"}
 """Fields of a campaign's spec that a part has from the others, where nobody says what they are."""
 
 

@@ -139,6 +139,14 @@ profile_option = click.option(
     "what only a machine has (machines: --world docker); or what befalls controllers, what deletes records, what moves replicas "
     "(docs/faults.md).",
 )
+intensity_option = click.option(
+    "--intensity",
+    type=RealRange(min=0, max=100),
+    default=1,
+    show_default=True,
+    help="How hard faults strike: a factor on how many a plan has. Less leaves some of the plan's faults out, more adds some; all "
+    "else stays what it is.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
 
 

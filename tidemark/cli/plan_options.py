@@ -8,7 +8,7 @@ import click
 
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.corpus import read_plan_or_kept
-from tidemark.cli.options import FILE, SEED, profile_option
+from tidemark.cli.options import FILE, SEED, intensity_option, profile_option
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, group, option, shared
 from tidemark.cli.workload_options import WorkloadOptions
@@ -18,12 +18,13 @@ BESIDE_A_PLAN = "{} cannot be given with --plan: the plan file says it (edit a c
 
 
 class PlanOptions(Options):
-    """--plan, --seed, --index, --profile, and those of the cluster."""
+    """--plan, --seed, --index, --profile, --intensity, and those of the cluster."""
 
     plan_file: Path | None = option("Plan file, instead of a random plan.", "--plan", type=FILE)
     seed: int = option("Seed of the random plans.", type=SEED, default=1)
     index: int = option("Which plan of the seed.", type=click.IntRange(min=0), default=0)
     profile: str = shared(profile_option)
+    intensity: float = shared(intensity_option)
     cluster: ClusterOptions = group(ClusterOptions)
 
     def plan(self, workload: WorkloadOptions | None = None) -> Plan:
@@ -34,7 +35,7 @@ class PlanOptions(Options):
         """
         cluster = self.cluster.spec()
         if self.plan_file is None:
-            plan = generate_plan(self.seed, self.index, self.profile, cluster)
+            plan = generate_plan(self.seed, self.index, self.profile, cluster, self.intensity)
             with refused(PlanError, usage=True):
                 return plan if workload is None else workload.asked().of(plan)
         for name, word in {**(workload.typed if workload else {}), **self.typed}.items():

@@ -147,7 +147,7 @@ def test_figures_and_timeline_lie_beside_the_page(written):
     assert names == {
         "mine-report.html",
         "mine-report-timeline.html",
-        *(f"mine-report-{figure}.{kind}" for figure in FIGURES for kind in ("svg", "png")),
+        *(f"mine-report-{figure}.{kind}" for figure in FIGURES for kind in ("svg", "png", "pdf")),
     }
     assert "1.000 s" not in Page(written.timeline).text
     assert "All 4 operations." in Page(written.timeline).text

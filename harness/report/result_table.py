@@ -1,0 +1,142 @@
+"""A table of results in the formats that papers, pages and spreadsheets take. One piece of code knows them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tidemark.checkers.verdict.visible import visible
+
+Value: TypeAlias = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """Rows of values under columns.
+
+    Attributes:
+        columns: their names; one that ends in ``>`` is aligned to the right, without it.
+        rows: a value for each column; None is empty.
+        title: of the whole table, if it has one.
+    """
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Value, ...]]
+    title: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns."""
+        return [name.removesuffix(">") for name in self.columns]
+
+    @property
+    def to_the_right(self) -> list[bool]:
+        """For each column, whether it is aligned so."""
+        return [name.endswith(">") for name in self.columns]
+
+
+def as_csv(table: ResultTable) -> str:
+    """Comma-separated values (RFC 4180) with a line of names; the title is left out."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.names)
+    writer.writerows([visible(value) if isinstance(value, str) else value for value in row] for row in table.rows)
+    return text.getvalue()
+
+
+def as_markdown(table: ResultTable) -> str:
+    """A table of GitHub's Markdown, with its title above."""
+
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cells)} |\n"
+
+    head = f"**{_markdown(table.title)}**\n\n" if table.title else ""
+    head += line([_markdown(name) for name in table.names])
+    head += line(["--:" if right else "---" for right in table.to_the_right])
+    return head + "".join(line([_markdown(_told(value)) for value in row]) for row in table.rows)
+
+
+def as_latex(table: ResultTable) -> str:
+    """A ``tabular`` that needs no package; its title is a comment, for the caption is the paper's."""
+    head = f"% {_told(table.title)}\n" if table.title else ""
+    head += f"\\begin{{tabular}}{{{''.join('r' if right else 'l' for right in table.to_the_right)}}}\n\\hline\n"
+    rows = [table.names, *([_told(value) for value in row] for row in table.rows)]
+    lines = [" & ".join(map(_latex, row)) + " \\\\\n" for row in rows]
+    lines = ["{[}" + line[1:] if line.startswith("[") else line for line in lines]  # or it belongs to the line before
+    return head + lines[0] + "\\hline\n" + "".join(lines[1:]) + "\\hline\n\\end{tabular}\n"
+
+
+WRITERS: Final[dict[str, Callable[[ResultTable], str]]] = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}
+"""By the name of the format."""
+ENDINGS: Final = {"csv": "csv", "latex": "tex", "markdown": "md"}
+"""Of files in these formats."""
+
+
+def print_as_text(table: ResultTable, console: Console) -> None:
+    """For a terminal."""
+    shown = Table(
+        title=Text(f"\n{table.title}") if table.title else None,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+    for name, right in zip(table.names, table.to_the_right, strict=True):
+        shown.add_column(visible(name), justify="right" if right else "left", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*(Text(_told(value)) for value in row))
+    console.print(shown, highlight=False)
+
+
+def _told(value: Value) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else visible(" ".join(str(value).split()))
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
+
+
+_LATEX: Final = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "µ": r"$\mu$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "→": r"$\to$",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    "\u00a0": "~",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def _latex(text: str) -> str:
+    r"""The text for LaTeX, whatever its engine and fonts; a character that not all of them have is told by its number.
+
+    >>> _latex("kafka-2.7+no_fence: 5–9 % & more")
+    'kafka-2.7+no\\_fence: 5--9 \\% \\& more'
+    """
+    return "".join(
+        _LATEX.get(one) or (one if one.isascii() or (one.isalpha() and ord(one) < 0x180) else f"U+{ord(one):04X}")
+        for one in text
+    )

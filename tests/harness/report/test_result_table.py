@@ -1,0 +1,53 @@
+"""A table in each format, with what each format must not take for its own."""
+
+import csv
+import io
+
+from rich.console import Console
+
+from tidemark.harness.report.result_table import ResultTable, as_csv, as_latex, as_markdown, print_as_text
+
+TABLE = ResultTable(
+    ("variant", "share>"), [("a_b & c\\d [x]|y", 0.123456), ("5–9 % of $1 ≥ ✓\nß", None), ("\x1b[31m", 7)], "A #1 title"
+)
+
+
+def test_latex():
+    assert as_latex(TABLE) == (
+        "% A #1 title\n"
+        "\\begin{tabular}{lr}\n\\hline\n"
+        "variant & share \\\\\n\\hline\n"
+        "a\\_b \\& c\\textbackslash{}d [x]$|$y & 0.1235 \\\\\n"
+        "5--9 \\% of \\$1 $\\geq$ U+2713 ß &  \\\\\n"
+        "\\textasciicircum{}[[31m & 7 \\\\\n"
+        "\\hline\n\\end{tabular}\n"
+    )
+
+
+def test_a_row_of_latex_that_begins_with_a_bracket_is_no_argument_of_the_line_before():
+    assert "\\\\\n{[}x] \\\\\n" in as_latex(ResultTable(("a",), [("y",), ("[x]",)]))
+
+
+def test_markdown():
+    assert as_markdown(TABLE) == (
+        "**A #1 title**\n\n"
+        "| variant | share |\n| --- | --: |\n"
+        "| a\\_b & c\\\\d \\[x\\]\\|y | 0.1235 |\n"
+        "| 5–9 % of $1 ≥ ✓ ß |  |\n"
+        "| ^\\[\\[31m | 7 |\n"
+    )
+
+
+def test_csv_keeps_all_digits_and_lines():
+    assert list(csv.reader(io.StringIO(as_csv(TABLE)))) == [
+        ["variant", "share"], ["a_b & c\\d [x]|y", "0.123456"], ["5–9 % of $1 ≥ ✓\nß", ""], ["^[[31m", "7"],
+    ]  # fmt: skip
+
+
+def test_text_shows_what_looks_like_markup():
+    shown = io.StringIO()
+    print_as_text(TABLE, Console(file=shown, width=200))
+
+    assert [" ".join(line.split()) for line in shown.getvalue().splitlines()] == [
+        "", "A #1 title", "variant share", "a_b & c\\d [x]|y 0.1235", "5–9 % of $1 ≥ ✓ ß", "^[[31m 7",
+    ]  # fmt: skip
