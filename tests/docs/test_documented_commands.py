@@ -50,6 +50,7 @@ FOREIGN = {
     "python3": "makes an environment for Spark's workers, from the package index",
     "environment/bin/venv-pack": "is of that environment",
     "mkdir": "is of that environment",
+    "pytest": "runs a test of the reader, as tests/tidemark/test_pytest_plugin.py does",
     "home=$(python3": "begins a Spark cluster, which tests/pipeline/test_cluster.py does",
     "$home/bin/spark-class": "begins a Spark cluster, which tests/pipeline/test_cluster.py does",
 }
