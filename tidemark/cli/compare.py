@@ -214,7 +214,7 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
     Way.SWEPT: (
         (
             lambda asked: [] if asked.sweep else list(asked.more_axes),
-            "{} is an axis, if it stands behind --sweep",
+            "unexpected extra argument {} (an axis stands behind --sweep)",
         ),
         (
             lambda asked: ["--world"] if asked.needs_machines else [],

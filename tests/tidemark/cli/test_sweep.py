@@ -67,7 +67,7 @@ def test_the_same_command_again_runs_nothing_and_prints_what_it_is_asked_for(swe
         (["--sweep", "min-isr="], "name at least one value, each once"),
         (["--sweep", "min-isr=1,2", "--min-isr", "1"], "min-isr is swept, so give all its values once"),
         (["--sweep", "min-isr=4,5"], "makes no cell that can be: min-isr 4 (impossible cluster"),
-        (["min-isr=1,2"], "min-isr=1,2 is an axis, if it stands behind --sweep"),
+        (["min-isr=1,2"], "unexpected extra argument min-isr=1,2 (an axis stands behind --sweep)"),
         (["--sweep", "min-isr=1,2", "--report"], "a sweep has its table and its figure without --report"),
         (["--sweep", "min-isr=1,2", "--world", "docker"], "--sweep is for the simulator"),
         (["--sweep", "min-isr=1,2", "--json", "--format", "csv"], "--json and --format csv are two formats"),
