@@ -49,7 +49,13 @@ class ConfluentClients(LibraryClients):
             recorder = SendRecorder(self.journal, producer.process)
             log = self.log.logger(producer.process)
             works[producer.process] = ConfluentProducer(
-                self.bootstrap, self.cluster, producer, recorder, log, idempotent=self.idempotent
+                self.bootstrap,
+                self.cluster,
+                producer,
+                recorder,
+                log,
+                idempotent=self.idempotent,
+                security=self.security,
             ).run
         for number in range(1, self.spec.consumers + 1):
             consumer = ConsumerScript(number, self.spec, self.seed)
@@ -62,7 +68,13 @@ class ConfluentClients(LibraryClients):
         recorder = PollRecorder(self.journal, process, final=final)
         log = self.log.logger(process)
         return AssignedConsumer(
-            self.bootstrap, self.cluster, self._keys, recorder, log, to_the_end=final and self.own_entries
+            self.bootstrap,
+            self.cluster,
+            self._keys,
+            recorder,
+            log,
+            to_the_end=final and self.own_entries,
+            security=self.security,
         )
 
     def stop(self) -> None:
@@ -86,4 +98,4 @@ class ConfluentClients(LibraryClients):
             consumer.close()
 
     def deed(self) -> Deed:
-        return deletion(self.bootstrap, self.cluster, self.log.logger)
+        return deletion(self.bootstrap, self.cluster, self.log.logger, self.security)

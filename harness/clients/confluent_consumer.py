@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from tidemark.harness.clients.confluent_settings import consumer_settings
+from tidemark.harness.clients.confluent_settings import NO_SECURITY, consumer_settings
 from tidemark.harness.clients.error_names import error_name
 from tidemark.harness.clients.journal import PollRecorder
 from tidemark.harness.clients.polling import PolledRecord, Polling, Trouble, value_of
@@ -36,6 +36,7 @@ class AssignedConsumer:
         log: logging.Logger,
         *,
         to_the_end: bool = False,
+        security: Mapping[str, str] = NO_SECURITY,
     ) -> None:
         """Begin to fetch in the background. Who reads ``to_the_end`` is told where that is, also behind records that no client
         sees: those that leaders of other families than Kafka's write of their own.
@@ -46,7 +47,8 @@ class AssignedConsumer:
         self._down = False
         self.polling = Polling(recorder, keys)
         more: dict[str, Any] = {"error_cb": self._on_error, "enable.partition.eof": to_the_end}
-        self._consumer = Consumer(consumer_settings(bootstrap, recorder.process, cluster) | more, logger=log)
+        settings = consumer_settings(bootstrap, recorder.process, cluster, security=security)
+        self._consumer = Consumer(settings | more, logger=log)
         self._consumer.assign(list(self._partitions.values()))
 
     def _on_error(self, error: KafkaError) -> None:

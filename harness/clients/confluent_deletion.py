@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from tidemark.harness.clients.client import Outcome
-from tidemark.harness.clients.confluent_settings import admin_settings
+from tidemark.harness.clients.confluent_settings import NO_SECURITY, admin_settings
 from tidemark.harness.clients.error_names import error_name
 from tidemark.harness.clients.times import Times
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -21,7 +21,10 @@ _UNSUPPORTED = frozenset({"UNSUPPORTED_VERSION", "_UNSUPPORTED_FEATURE"})
 
 
 def deletion(
-    bootstrap: str, cluster: ClusterSpec, log: Callable[[str], logging.Logger]
+    bootstrap: str,
+    cluster: ClusterSpec,
+    log: Callable[[str], logging.Logger],
+    security: Mapping[str, str] = NO_SECURITY,
 ) -> Callable[[str, str, int], Outcome]:
     """A function as `Deletions` wants it.
 
@@ -33,7 +36,7 @@ def deletion(
 
     def delete(process: str, key: str, offset: int) -> Outcome:
         topic, _, index = key.rpartition("-")
-        admin = AdminClient(admin_settings(bootstrap, process, cluster), logger=log(process))
+        admin = AdminClient(admin_settings(bootstrap, process, cluster, security=security), logger=log(process))
         asked = [TopicPartition(topic, int(index), offset)]
         (future,) = admin.delete_records(asked, request_timeout=wait_s + LATE_S, operation_timeout=wait_s).values()
         try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from tidemark.harness.clients.confluent_settings import producer_settings
+from tidemark.harness.clients.confluent_settings import NO_SECURITY, producer_settings
 from tidemark.harness.clients.error_names import error_name
 from tidemark.harness.clients.journal import SendRecorder
 from tidemark.harness.clients.outcomes import OK, TIMED_OUT, Report, judge
@@ -46,9 +46,10 @@ class ConfluentProducer:
         log: logging.Logger,
         *,
         idempotent: bool = True,
+        security: Mapping[str, str] = NO_SECURITY,
     ) -> None:
         """``run`` connects. With ``idempotent`` false, acks=all is without idempotence."""
-        self._settings = producer_settings(bootstrap, script.process, cluster, idempotent=idempotent)
+        self._settings = producer_settings(bootstrap, script.process, cluster, idempotent=idempotent, security=security)
         self._acks = cluster.acks
         self._timeout = cluster.settings.produce_timeout_us / 1e6
         self._script = script

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tidemark.harness.clients.times import Times
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -13,11 +14,14 @@ STATISTICS_MS = 20
 LINGER_MS = 5
 """The records of one operation are handed over within far less, so they leave as one record batch."""
 
+NO_SECURITY: Final[Mapping[str, str]] = {}
+"""Of clients that need neither TLS nor SASL."""
+
 BEYOND_FETCH_WAIT_MS = 1000
 """librdkafka wants a consumer's ``socket.timeout.ms`` to be this much longer than ``fetch.wait.max.ms``."""
 
 
-def _common(bootstrap: str, process: str, times: Times) -> dict[str, Any]:
+def _common(bootstrap: str, process: str, times: Times, security: Mapping[str, str]) -> dict[str, Any]:
     return {
         "bootstrap.servers": bootstrap,
         "client.id": process,
@@ -32,10 +36,18 @@ def _common(bootstrap: str, process: str, times: Times) -> dict[str, Any]:
         "socket.connection.setup.timeout.ms": max(1000, times.produce),
         "api.version.request.timeout.ms": times.produce,
         "enable.metrics.push": False,
+        **security,
     }
 
 
-def producer_settings(bootstrap: str, process: str, cluster: ClusterSpec, *, idempotent: bool = True) -> dict[str, Any]:
+def producer_settings(
+    bootstrap: str,
+    process: str,
+    cluster: ClusterSpec,
+    *,
+    idempotent: bool = True,
+    security: Mapping[str, str] = NO_SECURITY,
+) -> dict[str, Any]:
     """One batch an operation, given up after ``produce_timeout_us``.
 
     With acks=all the producer is idempotent and repeats a request until then. With acks 1 or 0 it must not make duplicates of
@@ -44,7 +56,7 @@ def producer_settings(bootstrap: str, process: str, cluster: ClusterSpec, *, ide
     format has no idempotence; only that a deposed leader answers NOT_LEADER_OR_FOLLOWER for what it has written, too.
     """
     times = Times.of(cluster.settings)
-    settings = _common(bootstrap, process, times) | {
+    settings = _common(bootstrap, process, times, security) | {
         "acks": cluster.acks,
         "message.timeout.ms": times.produce,
         "request.timeout.ms": times.produce,
@@ -58,19 +70,23 @@ def producer_settings(bootstrap: str, process: str, cluster: ClusterSpec, *, ide
     return settings | {"enable.idempotence": False, "retries": 0, "max.in.flight.requests.per.connection": 1}
 
 
-def admin_settings(bootstrap: str, process: str, cluster: ClusterSpec) -> dict[str, Any]:
-    """A client that asks for a deletion."""
+def admin_settings(
+    bootstrap: str, process: str, cluster: ClusterSpec, *, security: Mapping[str, str] = NO_SECURITY
+) -> dict[str, Any]:
+    """A client that asks for a deletion, or a topic."""
     times = Times.of(cluster.settings)
-    return _common(bootstrap, process, times) | {"socket.timeout.ms": times.produce}
+    return _common(bootstrap, process, times, security) | {"socket.timeout.ms": times.produce}
 
 
-def consumer_settings(bootstrap: str, process: str, cluster: ClusterSpec) -> dict[str, Any]:
+def consumer_settings(
+    bootstrap: str, process: str, cluster: ClusterSpec, *, security: Mapping[str, str] = NO_SECURITY
+) -> dict[str, Any]:
     """A consumer that is assigned its partitions, reads up to the high watermark, and begins at 0 again when out of range.
 
     The group's name is there because librdkafka insists on one; without a coordinator in the cluster nothing comes of it.
     """
     times = Times.of(cluster.settings)
-    return _common(bootstrap, process, times) | {
+    return _common(bootstrap, process, times, security) | {
         "group.id": f"tidemark-{process}",
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from tidemark.checkers.history.history import Op
 from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.confluent_settings import NO_SECURITY
 from tidemark.harness.clients.counters import Counters
 from tidemark.harness.clients.deletions import Deletions
 from tidemark.harness.clients.errors import ClientsError
@@ -44,6 +45,8 @@ class KafkaWorkload:
         reads_anywhere: bool = False,
         asks_leaders: bool = False,
         own_entries: bool = False,
+        topic: str = "",
+        security: Mapping[str, str] = NO_SECURITY,
     ) -> None:
         """Connect nothing yet.
 
@@ -60,6 +63,8 @@ class KafkaWorkload:
             idempotent: whether producers with acks=all are; brokers of an old message format refuse that.
             reads_anywhere: whether consumers read from any replica, which only ours do: the libraries' go to leaders.
             asks_leaders: whether each poll of a consumer asks the leader itself, which only ours do: the libraries' read ahead.
+            topic: whose partitions are worked on, where that is not the topic of a run's cluster.
+            security: librdkafka's settings for TLS and SASL (`tidemark.harness.clients.client_config`).
             own_entries: whether leaders write records that no client sees, with one of which a log may end.
 
         Raises:
@@ -78,7 +83,7 @@ class KafkaWorkload:
             )
             spec = replace(spec, consumers=0)
         self._clients = _clients_of(library)(
-            bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent, own_entries
+            bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent, own_entries, topic, security
         )
         patience_s = cluster.settings.produce_timeout_us / 1e6 + SLACK_S
         self._deletions = Deletions(self._clients.deed(), self._journal, patience_s)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from tidemark.harness.clients.client_log import ClientLog
 from tidemark.harness.clients.deletions import Deed
@@ -22,6 +22,8 @@ class LibraryClients(ABC):
         journal: takes what they do. log: takes what the library says.
         idempotent: false: acks=all is without idempotence.
         own_entries: whether a log may end with a record that no client sees.
+        topic: whose partitions, where that is not the one of a run's cluster.
+        security: librdkafka's settings for TLS and SASL; other libraries have none.
     """
 
     bootstrap: str
@@ -32,9 +34,15 @@ class LibraryClients(ABC):
     seed: int
     idempotent: bool
     own_entries: bool
+    topic: str = ""
+    security: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._keys = tuple(self.cluster.assignment())
+        self._keys = (
+            tuple(f"{self.topic}-{number}" for number in range(self.cluster.partitions))
+            if self.topic
+            else tuple(self.cluster.assignment())
+        )
 
     @abstractmethod
     def start(self) -> None:

@@ -22,6 +22,7 @@ from tidemark.harness.report.latency import QUANTILE_WORDS
 from tidemark.harness.report.operations import Operations
 from tidemark.harness.report.pages import WrittenPage, gravest
 from tidemark.harness.report.plots import Plots, plots_of
+from tidemark.harness.report.record_fates import Fate, counted, fates_of
 from tidemark.harness.report.record_story import RecordStory, record_stories
 from tidemark.harness.report.recovery import SHARE_OF_BEFORE
 from tidemark.harness.report.spacetime import draw_story
@@ -54,6 +55,7 @@ class _View:
     story: Story | None
     picture: Markup
     stories: list[RecordStory]
+    fates: list[Fate]
     plots: Plots
     timeline_file: str
     numbers: list[tuple[str, str]]
@@ -109,6 +111,7 @@ def write_history_page(
         story=story,
         picture=picture,
         stories=record_stories(history, verdict) if verdict is not None and story is None else [],
+        fates=counted(fates_of(history)) if verdict is not None else [],
         plots=plots,
         timeline_file=timeline_file,
         numbers=_numbers(history, verdict, plots),

@@ -14,6 +14,11 @@ def what_ran_of(meta: Mapping[str, Any]) -> tuple[str, str]:
     name it gives its variant.
     """
     system, world = str(meta.get("system", "tidemark")), str(meta.get("world", "sim"))
+    if world == "canary":
+        return "A cluster that existed", (
+            "Tidemark's clients wrote and read a topic of their own in it, and made no faults but those of "
+            "commands it was given. What happened inside the brokers is not known."
+        )
     ours = "system" in meta or "world" in meta or ("replicas" in meta and _is_known(str(meta.get("variant", ""))))
     if not ours:
         return "Somebody's own history", (

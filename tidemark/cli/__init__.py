@@ -14,6 +14,7 @@ import click
 
 from tidemark.checkers.verdict.visible import brief, visible
 from tidemark.cli.campaigns import list_command
+from tidemark.cli.canary import canary_command
 from tidemark.cli.check import check_command
 from tidemark.cli.cluster import cluster_group
 from tidemark.cli.compare import compare_command
@@ -88,6 +89,7 @@ for command in (
     explore_command,
     zoo_command,
     check_command,
+    canary_command,
     scan_command,
     import_command,
     export_command,

@@ -1,0 +1,57 @@
+import threading
+
+import pytest
+
+from tidemark.harness.canary import fault_commands
+from tidemark.harness.canary.canary_error import CanaryError
+from tidemark.harness.canary.fault_commands import FaultCommands, FaultOrder
+
+
+class Run:
+    """A run whose clock counts the looks at it."""
+
+    def __init__(self, order, log):
+        self.seen, self.told, self.time = [], [], 0
+        self.struck = threading.Event()
+        self.faults = FaultCommands(order, clock=self.clock, record=self.record, tell=self.told.append, log=log)
+
+    def clock(self):
+        self.time += 1
+        return self.time
+
+    def record(self, op):
+        self.seen.append(op)
+        self.struck.set()
+
+
+def test_what_is_broken_when_it_is_stopped_is_mended_first(tmp_path):
+    mark = tmp_path / "mark"
+    run = Run(FaultOrder(f"echo broken; touch {mark}", f"rm {mark}", 0.01, 600), tmp_path / "log")
+    run.faults.start()
+    assert run.struck.wait(20)
+    assert mark.exists()
+    run.faults.stop()
+    assert not mark.exists()
+    assert run.seen == [
+        (1, "strike", 0, "command", {"command": f"echo broken; touch {mark}", "came_to": "exit code 0"}),
+        (2, "heal", 0, "command", {"command": f"rm {mark}", "came_to": "exit code 0"}),
+    ]
+    assert (tmp_path / "log").read_text() == "broken\n"
+
+
+def test_a_command_that_fails_or_does_not_end_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(fault_commands, "PATIENCE_S", 0.05)
+    run = Run(FaultOrder("exit 7", "sleep 100", 0.01, 0), tmp_path / "log")
+    run.faults.start()
+    assert run.struck.wait(20)
+    run.faults.stop()
+    assert [op[4]["came_to"] for op in run.seen[:2]] == ["exit code 7", "did not end in time"]
+    assert run.told[0] == f"strike 1: exit 7: exit code 7 ({tmp_path / 'log'} has its words)"
+
+
+def test_that_commands_cannot_be_run_is_not_passed_over(tmp_path):
+    run = Run(FaultOrder("true", None, 0.01, 0), tmp_path / "nowhere" / "log")
+    run.faults.start()
+    run.faults._thread.join(20)
+    with pytest.raises(CanaryError, match="could not be run"):
+        run.faults.stop()
