@@ -7,7 +7,6 @@ meant is decided once (`Way`), and what it has no use for is refused (`REFUSED`)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tidemark.cli import options as given
-from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, keep_pages, place_of
+from tidemark.cli.campaign_place import StoreAddress, keep_pages, place_of
 from tidemark.cli.campaign_report import exit_code_of, summarise
 from tidemark.cli.cluster_options import ClusterOptions
+from tidemark.cli.compare_options import CompareOptions, Way
 from tidemark.cli.compare_part import part_to_run
 from tidemark.cli.compare_plan import compare_plan
 from tidemark.cli.compare_stored import compare_stored
@@ -29,10 +29,10 @@ from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import BESIDE_A_PLAN
 from tidemark.cli.refused import refused
 from tidemark.cli.sweep import sweep
-from tidemark.cli.table_format import format_option, refuse_with_json
-from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
+from tidemark.cli.table_format import refuse_with_json
+from tidemark.cli.typed_options import taking
 from tidemark.cli.workload_options import WorkloadOptions
-from tidemark.cli.world import World, WorldOptions, containers, name_of_world
+from tidemark.cli.world import World, containers
 from tidemark.cli.writing_to import writing_to
 from tidemark.harness.runs.own_rules import known, used_by
 from tidemark.harness.systems.system import SystemRefusalError
@@ -62,115 +62,6 @@ Examples:
 The same command again resumes a campaign that was stopped, and with more --plans, or more --variants behind the others,
 the campaign grows; another --profile or --system becomes a part of its own beside what is there. A comparison measures, so it
 exits 0 when it is complete, whatever it found, unless there is --fail-on-violation."""
-
-DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
-
-
-class Way(Enum):
-    """What ``compare`` does."""
-
-    PLAN = auto()
-    """One plan under each variant, here and without Spark."""
-    STORED = auto()
-    """Nothing is run: stored campaigns are held against each other."""
-    SWEPT = auto()
-    """A campaign in the simulator over a grid of settings."""
-    SIMULATED = auto()
-    """A campaign in the simulator, in a folder or kept in a store."""
-    CONTAINED = auto()
-    """A campaign in containers."""
-
-
-class CompareOptions(Options):
-    """What ``tidemark compare`` can be asked."""
-
-    variants: tuple[str, ...] = option(
-        "Variants, the baseline first; the last against it is the primary comparison.",
-        type=given.VariantList(),
-        default=DEFAULT_VARIANTS,
-    )
-    plans: int | None = option(
-        "Plans for each variant.  [default: 200; 10 in containers]", type=click.IntRange(min=1, max=given.MOST_PLANS)
-    )
-    seed: int = option("Seed of plans and noise.", type=given.SEED, default=1)
-    profile: str = shared(given.profile_option)
-    intensity: float = shared(given.intensity_option)
-    sweep: tuple[str, ...] = option(
-        "Compare in every cell of a grid: an option of cluster, clients, --profile or --intensity with several values, such as "
-        "min-isr=1,2,3; replicas is short for replication-factor. More axes may stand behind it, or behind another --sweep.",
-        metavar="AXIS=VALUE,VALUE,…",
-        multiple=True,
-    )
-    more_axes: tuple[str, ...] = argument(nargs=-1, metavar="[AXIS=VALUE,VALUE,…]…")
-    cluster: ClusterOptions = group(ClusterOptions)
-    contract: str | None = shared(given.contract_option)
-    world: WorldOptions = group(WorldOptions)
-    campaigns: tuple[Path | StoreAddress, ...] = option(
-        "Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
-        "or once for the parts of one).",
-        "--campaign",
-        type=CAMPAIGN,
-        multiple=True,
-    )
-    plan_file: Path | None = option(
-        "Run this one plan under each variant, here and without Spark.", "--plan", type=given.FILE
-    )
-    baseline: str | None = option("Variant the others are compared with.  [default: the first]", type=str)
-    keep: str = option(
-        "Whose operations and traces are stored as well.",
-        type=click.Choice(["violations", "all", "none"]),
-        default="violations",
-    )
-    out: Path | StoreAddress | None = option(
-        "Folder, or s3://BUCKET/PATH in an object store.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
-        type=CAMPAIGN,
-    )
-    fresh: bool = flag(
-        "Throw away what an earlier campaign left in the folder, of several parts only of the one that is meant; runs in "
-        "containers are moved aside (earlier-1, …)."
-    )
-    retry_errors: bool = flag("Try again what raised: those of its chunks, in containers those runs.")
-    run_seconds: float = option("A run takes no longer; 0: no limit.", type=click.FloatRange(min=0), default=60)
-    run_memory: int = option(
-        "Nor more megabytes; 0: no limit. Both are for the simulator.", type=click.IntRange(min=0), default=2048
-    )
-    chunk: int | None = option("Plans in a Spark task.  [default: by what a run takes]", type=given.POSITIVE)
-    master: str | None = option(
-        "Spark master.  [default: local[*]; up to 1,000 runs no Spark]", type=given.SparkMaster()
-    )
-    report: bool = flag("Write report.html, with an example of each violation, as well.")
-    fail_on_violation: bool = flag(
-        "Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged."
-    )
-    stop_at_first: bool = flag(
-        "End when a chunk with a violation is finished, and exit as with --fail-on-violation; without it the campaign goes "
-        "on."
-    )
-    workload: WorkloadOptions = group(WorkloadOptions)
-    ci: CiOptions = group(CiOptions)
-    table_format: str = shared(format_option)
-    as_json: bool = shared(given.json_option)
-
-    @property
-    def violation_fails(self) -> bool:
-        """Whether the exit code tells of violations."""
-        return self.fail_on_violation or self.stop_at_first
-
-    @property
-    def needs_machines(self) -> bool:
-        """Whether the simulator is not enough."""
-        return name_of_world(self.world.world, self.world.system) != "sim"
-
-    @property
-    def way(self) -> Way:
-        """Which of the four commands is meant."""
-        if self.sweep or self.more_axes:
-            return Way.SWEPT
-        if self.plan_file is not None:
-            return Way.PLAN
-        if self.campaigns:
-            return Way.STORED
-        return Way.CONTAINED if self.needs_machines else Way.SIMULATED
 
 
 Unfit = Callable[[CompareOptions], Iterable[str]]

@@ -21,7 +21,7 @@ from tidemark.cli.writing_to import writing_to
 from tidemark.harness.runs.own_rules import known, used_by
 
 if TYPE_CHECKING:
-    from tidemark.cli.compare import CompareOptions
+    from tidemark.cli.compare_options import CompareOptions
     from tidemark.harness.report.sweep import Sweep
     from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 

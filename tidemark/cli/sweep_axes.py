@@ -14,7 +14,7 @@ from tidemark.cli.workload_options import WorkloadOptions
 from tidemark.nemesis import PlanError, cluster_of_plans
 
 if TYPE_CHECKING:
-    from tidemark.cli.compare import CompareOptions
+    from tidemark.cli.compare_options import CompareOptions
     from tidemark.pipeline.runs.sweep import Cell
 
 AXES: Final = (*ClusterOptions.option_names(), *WorkloadOptions.option_names(), "profile", "intensity")
