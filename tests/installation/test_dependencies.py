@@ -51,7 +51,7 @@ def test_every_import_of_a_foreign_package_is_asked_for_by_the_base_or_an_extra(
         if module not in asked
     }
 
-    assert foreign == set()
+    assert foreign == {"tidemark/pytest_plugin.py imports pytest"}  # which nobody but pytest loads, by its entry point
 
 
 def imported(path):

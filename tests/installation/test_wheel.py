@@ -103,9 +103,9 @@ def test_it_asks_for_little_unless_extras_are_asked_for(metadata):
     assert metadata.get_all("Provides-Extra") == [*EXTRAS, "all"]
 
 
-def test_it_installs_the_program(wheel):
+def test_it_installs_the_program_and_the_plugin_of_pytest(wheel):
     assert wheel.read("tidemark_chaos-0.2.0.dist-info/entry_points.txt").split() == (
-        b"[console_scripts] tidemark = tidemark.command:main".split()
+        b"[console_scripts] tidemark = tidemark.command:main [pytest11] tidemark = tidemark.pytest_plugin".split()
     )
 
 

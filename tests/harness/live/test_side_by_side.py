@@ -1,5 +1,6 @@
 """Several processes at the same work, and who watches them: what they tell, and how each ends."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -15,6 +16,15 @@ from tidemark.harness.live.side_by_side import SideBySide
 from tidemark.harness.machines.errors import ClusterError
 from tidemark.harness.machines.interrupts import held_interrupts, terminated_like_interrupted
 from tidemark.harness.machines.needs import MachineNeeds
+
+
+@pytest.fixture(autouse=True)
+def no_python_in_the_garbage_collector():
+    """Hypothesis has a callback there, and an interrupt that is raised in one is ignored: the process would not hear it."""
+    callbacks = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks[:] = callbacks
 
 
 def told(jobs, work):
