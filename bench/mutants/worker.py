@@ -127,11 +127,12 @@ def base(file: str, folder: Path) -> list[str]:
 
 
 def by_scripts() -> set[str]:
-    """Scripts that do not end as they say."""
-    from tidemark.harness.scenario import all_scenarios, run_scenario, variants_of
+    """Scripts that do not end as they say, the families' among them."""
+    from tidemark.harness.scenario import all_scenarios, parse_scenario, run_scenario, variants_of
 
     wrong = set()
-    for scenario in all_scenarios():
+    of_families = sorted((ROOT / "harness" / "scenario" / "scripts" / "families").glob("*.scenario"))
+    for scenario in [*all_scenarios(), *(parse_scenario(path.read_text(), path.name) for path in of_families)]:
         for variant in variants_of(scenario):
             try:
                 fine = run_scenario(scenario, variant).mismatches == []
