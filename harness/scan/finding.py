@@ -9,6 +9,7 @@ MISSED_REIGN: Final = "missed-reign"
 CUT_BELOW_HW: Final = "cut-below-high-watermark"
 UNCLEAN_ELECTION: Final = "unclean-election"
 LOG_START_TAKEN_BACK: Final = "log-start-taken-back"
+STALE_LOG_START: Final = "stale-log-start"
 CUT_AT_LOG_START: Final = "cut-at-log-start"
 EPOCHS_CONTRADICT: Final = "epochs-contradict-segments"
 REPLICAS_DIFFER: Final = "replicas-differ"
@@ -19,6 +20,7 @@ PAGES: Final = {
     CUT_BELOW_HW: "docs/findings/missed-reign.md",
     UNCLEAN_ELECTION: "docs/for-operators.md#what-you-may-lose",
     LOG_START_TAKEN_BACK: "docs/findings/forgotten-log-start.md",
+    STALE_LOG_START: "docs/findings/stale-log-start.md",
     CUT_AT_LOG_START: "docs/findings/cut-at-a-log-start.md",
     EPOCHS_CONTRADICT: "docs/findings/forgotten-log-start.md",
     REPLICAS_DIFFER: "docs/findings/forgotten-log-start.md",

@@ -13,6 +13,7 @@ from tidemark.harness.scan.finding import (
     CUT_BELOW_HW,
     LOG_START_TAKEN_BACK,
     MISSED_REIGN,
+    STALE_LOG_START,
     UNCLEAN_ELECTION,
     Finding,
 )
@@ -24,6 +25,9 @@ _UNCLEAN: Final = re.compile(r"UNCLEAN partition change for (\S+) with topic ID 
 _LAST_KNOWN: Final = re.compile(r"lastKnownElr: \[(\d+)\] -> \[\]")
 _REFUSED: Final = re.compile(
     r"Unexpected offset in append to (\S+?)\. First offset (\d+) is less than the next offset (\d+)\."
+)
+_DELETED: Final = re.compile(
+    r"partition=([^,\s]+), dir=.*?\] Deleting all segments because logEndOffset \((\d+)\) is smaller than logStartOffset \(?(\d+)"
 )
 
 
@@ -48,6 +52,8 @@ class _Replica:
     hw_line: Line | None = None
     log_start: int = 0
     log_start_line: Line | None = None
+    starts_by: tuple[int, Line] | None = None
+    """An offset by which the log starts, and what says so: a log start that was told, or a cut, which moves it down."""
     reigns: list[Reign] = field(default_factory=list)
 
 
@@ -58,7 +64,7 @@ def found_in_lines(by_broker: Mapping[str, Sequence[Line]]) -> list[Finding]:
     for broker, lines in by_broker.items():
         replicas: dict[str, _Replica] = defaultdict(_Replica)
         for told in events_of(list(lines)):
-            found += _of_line(told.line)
+            found += _of_line(told.line, replicas)
             found += _of_event(told, replicas)
         for partition, replica in replicas.items():
             reigns[partition][broker] = replica.reigns
@@ -81,8 +87,8 @@ def _finding(name: str, line: Line, partition: str, meaning: str) -> Finding:
     return Finding(name, line.time, partition, line.broker, line.file, line.number, line.text.strip(), meaning)
 
 
-def _of_line(line: Line) -> Iterator[Finding]:
-    """What one line shows by itself."""
+def _of_line(line: Line, replicas: Mapping[str, _Replica]) -> Iterator[Finding]:
+    """What one line shows that is no event."""
     if (unclean := _UNCLEAN.search(line.text)) is not None:
         last_known = _LAST_KNOWN.search(unclean[2])
         # The last one that was in sync has all that was committed, unless it has lost it since.
@@ -95,6 +101,16 @@ def _of_line(line: Line) -> Iterator[Finding]:
             "never follows again: the partition has one replica less"
         )
         yield _finding(CUT_AT_LOG_START, line, refused[1], meaning)
+    if (deleted := _DELETED.search(line.text)) is not None:
+        last = replicas[deleted[1]].starts_by
+        # Otherwise a power loss has shortened the log, and to delete the rest is right.
+        if last is not None and last[0] < int(deleted[3]):
+            meaning = (
+                f"the whole log was deleted up to {deleted[2]}, for a log start of {deleted[3]} that no longer held: the log "
+                f"started by {last[0]} ({last[1].file}:{last[1].number}). Records that were acknowledged since are gone here, and "
+                "everywhere if this replica is elected"
+            )
+            yield _finding(STALE_LOG_START, line, deleted[1], meaning)
 
 
 def _of_event(told: Told, replicas: Mapping[str, _Replica]) -> Iterator[Finding]:
@@ -115,7 +131,11 @@ def _of_event(told: Told, replicas: Mapping[str, _Replica]) -> Iterator[Finding]
         yield from _of_start(event, line, replica)
     elif isinstance(event, LogStart):
         replica.log_start, replica.log_start_line = event.start, line
+        replica.starts_by = event.start, line
     elif isinstance(event, Truncated):
+        if replica.starts_by is None or event.to < replica.starts_by[0]:
+            replica.starts_by = event.to, line
+        replica.log_start = min(replica.log_start, event.to)
         if replica.reigns:
             replica.reigns[-1].cuts.append((event.to, line))
         if replica.hw_before is not None:
@@ -144,6 +164,7 @@ def _of_start(event: Loaded, line: Line, replica: _Replica) -> Iterator[Finding]
     loaded = high_watermark_when_loaded(line.text)
     replica.hw, replica.hw_line = (loaded[1], line) if loaded is not None else (None, None)
     replica.log_start, replica.log_start_line = event.start, line
+    replica.starts_by = event.start, line
     if event.leo == 0:
         replica.reigns.clear()  # of a topic of the same name that was there before, or the broker has lost its disk
 

@@ -42,6 +42,15 @@ def found_in(folder):
         ("cut-at-a-log-start", [("cut-at-log-start", "t-0", "1")]),
         ("hole-behind-a-cut", [("hole", "t-0", "1")]),
         ("unclean-election", [("unclean-election", "t-0", "0"), ("cut-below-high-watermark", "t-0", "1")]),
+        (
+            "stale-log-start",
+            [
+                ("unclean-election", "t-0", "0"),  # which lost nothing: what broker 2 had not fetched was deleted
+                ("cut-below-high-watermark", "t-0", "1"),
+                ("cut-below-high-watermark", "t-0", "3"),
+                ("stale-log-start", "t-0", "1"),
+            ],
+        ),
         ("valid-reign-skipped", []),  # nobody cut a log in the reign that the leader missed
         ("valid-cut-outside-the-isr", []),  # who did counts for no high watermark
         ("valid-last-known-leader", []),  # elected from outside the ISR, as the last one that was in it
@@ -49,6 +58,41 @@ def found_in(folder):
 )
 def test_each_staged_finding_is_named_and_nothing_in_valid_runs(staged, found):
     assert found_in(REAL / staged) == found
+
+
+def without(line, tmp_path):
+    told = (REAL / "stale-log-start/b1/server.log").read_text().splitlines(keepends=True)
+    (tmp_path / "server.log").write_text("".join(one for one in told if line not in one))
+    return [name for name, _, _ in found_in(tmp_path)]
+
+
+def test_a_log_that_lost_its_end_with_the_power_may_be_deleted(tmp_path):
+    assert without("Truncating to offset", tmp_path) == []
+
+
+def test_a_log_start_that_a_cut_moved_down_was_not_taken_back(tmp_path):
+    """The checkpoint was written again before the broker was killed: the log starts at 1 then."""
+    told = (REAL / "stale-log-start/b3/server.log").read_text().splitlines(keepends=True)
+    started = next(line for line in told if "Completed load" in line).replace("T19:23:16.378", "T19:23:27.000")
+    started = started.replace("logStartOffset=5, logEndOffset=5", "logStartOffset=1, logEndOffset=4")
+    (tmp_path / "server.log").write_text("".join([*told[:8], started]))
+    assert "log-start-taken-back" not in [name for name, _, _ in found_in(tmp_path)]
+
+
+RECORDED = Path(__file__).parents[2] / "nodes/sidecar/lines/recordings"
+LOSSES = {"acked-loss", "kip-279"}
+"""Stories of runs that were not valid."""
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [one for one in sorted(RECORDED.iterdir()) if not any(one.name.endswith(loss) for loss in LOSSES)],
+    ids=lambda one: one.name,
+)
+def test_what_was_recorded_without_a_loss_shows_nothing_in_any_version(recording):
+    scanned = scan_folder(recording)
+    assert scanned.lines
+    assert scanned.findings == []
 
 
 def test_a_finding_has_time_line_meaning_and_page():
