@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from tidemark.harness.report.compared_numbers import NUMBERS, numbers_of
 from tidemark.harness.report.comparison import Paired, Rate
 from tidemark.harness.report.result_table import ResultTable, Value
 from tidemark.harness.report.words import interval, p_words
@@ -90,14 +91,12 @@ class Sweep:
 
     def to_work_with(self) -> ResultTable:
         """A line for each variant in each cell, with all numbers by themselves; shares are between 0 and 1."""
-        numbers = (
-            "variant runs judged violating share low high acked_loss only_here only_baseline difference difference_low "
-            "difference_high p_holm"
-        )
         rows = [
-            (*(cell.at[axis] for axis in self.axes), *_numbers(one)) for cell in self.cells for one in cell.variants
+            (*(cell.at[axis] for axis in self.axes), *numbers_of(one, one.paired))
+            for cell in self.cells
+            for one in cell.variants
         ]
-        return ResultTable((*self.axes, *numbers.split()), rows)
+        return ResultTable((*self.axes, *NUMBERS, "p_holm"), rows)
 
     @staticmethod
     def _runs(cell: SweptCell) -> int:
@@ -111,20 +110,3 @@ def _rate(one: SweptVariant) -> str:
     if one.paired is not None and one.paired.p_adjusted < 0.05:
         p = f", p {p_words(one.paired.p_adjusted)}"
     return f"{rate.hits}{of} ({interval(rate)}{p})"
-
-
-def _numbers(one: SweptVariant) -> tuple[Value, ...]:
-    rate, pair = one.violating, one.paired
-    found: tuple[Value, ...] = (
-        one.variant,
-        one.runs,
-        rate.runs,
-        rate.hits,
-        rate.share,
-        rate.low,
-        rate.high,
-        one.loss.hits,
-    )
-    if pair is None:
-        return (*found, *[None] * 6)
-    return (*found, pair.only_here, pair.only_baseline, pair.difference, pair.low, pair.high, pair.p_adjusted)

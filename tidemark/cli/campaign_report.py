@@ -17,6 +17,7 @@ from tidemark.cli.exits import ANOMALY, INTERNAL_ERROR, UNKNOWN, VALID
 from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, CiOptions
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
+from tidemark.cli.table_format import TEXT, print_comparison_as
 from tidemark.cli.writing_to import writing_to
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def summarise(
     baseline: str | None,
     ci: CiOptions | None = None,
     master: str | None = None,
+    table_format: str = TEXT,
     *,
     report: bool,
     as_json: bool,
@@ -44,12 +46,14 @@ def summarise(
     engine, comparison = _compared(folder, baseline, master)
     if as_json:
         click.echo(json.dumps(comparison.to_json()))
+    elif table_format != TEXT:
+        print_comparison_as(comparison, table_format)
     else:
         _print(comparison)
     if ci is not None:
         ci.tell(cases(comparison))
     if report:
-        click.echo(f"Report: {_write_page(engine, comparison, folder, {folder})}", err=as_json)
+        click.echo(f"Report: {_write_page(engine, comparison, folder, {folder})}", err=as_json or table_format != TEXT)
     return comparison
 
 

@@ -15,10 +15,12 @@ from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import RESULTS, json_option
 from tidemark.cli.output import output
+from tidemark.cli.table_format import TEXT, format_option, print_table, refuse_with_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from tidemark.harness.report.result_table import ResultTable, Value
     from tidemark.pipeline.folder.campaign_list import ListedCampaign
 
 EPILOG = """\b
@@ -26,18 +28,25 @@ Examples:
   tidemark list                        every campaign in results/
   tidemark list /shared/campaigns
   tidemark list s3://BUCKET            those in a bucket, or below a place in it
-  tidemark list --json | jq -r 'select(.runs < .expected) | .folder'     those that are not finished"""
+  tidemark list --json | jq -r 'select(.runs < .expected) | .folder'     those that are not finished
+  tidemark list --format csv           a line for each campaign; also latex, markdown"""
 
 
 @click.command("list", epilog=EPILOG)
 @click.argument("folder", type=CAMPAIGN, default=RESULTS)
+@format_option
 @json_option
-def list_command(folder: Path | StoreAddress, *, as_json: bool) -> int:
+def list_command(folder: Path | StoreAddress, *, table_format: str, as_json: bool) -> int:
     """List the campaigns in FOLDER (results unless told) and below it. It may be a place in an object store."""
+    refuse_with_json(table_format, as_json=as_json)
     need(campaign=True)
     console = output(highlight=False, soft_wrap=True)
+    all_found = _in_store(folder) if isinstance(folder, StoreAddress) else _in_folder(folder)
+    if table_format != TEXT:
+        print_table(_table(all_found), table_format)
+        return VALID
     none = True
-    for where, found in _in_store(folder) if isinstance(folder, StoreAddress) else _in_folder(folder):
+    for where, found in all_found:
         none = False
         if isinstance(found, str):
             if as_json:
@@ -74,6 +83,28 @@ def _in_store(address: StoreAddress) -> Iterator[tuple[str, ListedCampaign | str
         raise click.ClickException(error_words(error)) from None
 
 
+def _table(found: Iterable[tuple[str, ListedCampaign | str]]) -> ResultTable:
+    """A line for each campaign and part; of one whose manifest cannot be read the folder and why."""
+    from tidemark.harness.report.result_table import ResultTable
+
+    about, numbers = ("begun", "world", "system", "profile"), ("seed>", "plans>", "runs>", "expected>")
+    columns = ("folder", *about, *numbers, "violating", "unknown>", "errors>", "trouble")
+    rows: list[tuple[Value, ...]] = []
+    for where, one in found:
+        if isinstance(one, str):
+            rows.append((where, *[None] * (len(columns) - 2), one))
+        else:
+            counts = one.seed, one.plans, one.runs, one.expected
+            told = where, one.begun, one.world, one.system, one.profile, *counts
+            rows.append((*told, _violating(one), one.unknown, one.errors, one.trouble))
+    return ResultTable(columns, rows)
+
+
+def _violating(found: ListedCampaign) -> str:
+    """Each variant, with how many of its runs violated something."""
+    return ", ".join(f"{variant} {runs}" for variant, runs in found.violating.items())
+
+
 def _print(place: str, found: ListedCampaign, console: Console) -> None:
     done = "complete" if found.runs == found.expected else f"{found.runs} of {found.expected} runs"
     where = "" if found.world == "sim" else f", {found.system} in containers"
@@ -87,8 +118,7 @@ def _print(place: str, found: ListedCampaign, console: Console) -> None:
     for day, plans, variants in found.asked[1:]:
         grown = f"{plans} histories of" if imported else f"{plans} plans under"
         console.print(f"{in_}  grown on {day} to {grown} {variants} variants")
-    told = ", ".join(f"{variant} {runs}" for variant, runs in found.violating.items())
-    console.print(f"{in_}  runs with a violation: {told}", markup=False)
+    console.print(f"{in_}  runs with a violation: {_violating(found)}", markup=False)
     if found.unknown:
         console.print(f"{in_}  {found.unknown} unknown, {found.errors} of them raised")
     if found.trouble:

@@ -87,7 +87,9 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
             BESIDE_A_PLAN,
         ),
         (
-            _any_but("plan_file", "variants", "contract", "world", "system", "fail_on_violation", "as_json"),
+            _any_but(
+                "plan_file", "variants", "contract", "world", "system", "fail_on_violation", "table_format", "as_json"
+            ),
             "{} is for campaigns, and --plan for one plan",
         ),
     ),
@@ -98,7 +100,15 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
             "--campaign runs nothing, so nothing can be asked of clients, and there is nothing to stop",
         ),
         (
-            _any_but("campaigns", "baseline", "master", "fail_on_violation", *CiOptions.option_names(), "as_json"),
+            _any_but(
+                "campaigns",
+                "baseline",
+                "master",
+                "fail_on_violation",
+                *CiOptions.option_names(),
+                "table_format",
+                "as_json",
+            ),
             "{} is for a campaign that is run, and --campaign runs nothing",
         ),
     ),
@@ -157,10 +167,10 @@ def compare_command(options: CompareOptions) -> int:
     if way is Way.PLAN:
         assert options.plan_file is not None  # noqa: S101 - which makes it this way
         one = options.plan_file, options.variants, options.contract
-        return compare_plan(*one, fails=options.violation_fails, as_json=options.as_json)
+        return compare_plan(*one, options.table_format, fails=options.violation_fails, as_json=options.as_json)
     need(campaign=True, spark=way is Way.STORED or options.master is not None, report=options.report)
     if way is Way.STORED:
-        asked = options.campaigns, options.baseline, options.master, options.ci
+        asked = options.campaigns, options.baseline, options.master, options.ci, options.table_format
         return compare_stored(*asked, fails=options.violation_fails, as_json=options.as_json)
     return _campaign(options, options.world.chosen())
 
@@ -265,9 +275,8 @@ def _run(
     if outcome.status == "interrupted":
         return INTERRUPTED
     try:
-        comparison = summarise(
-            folder, options.baseline, options.ci, options.master, report=options.report, as_json=options.as_json
-        )
+        told = folder, options.baseline, options.ci, options.master, options.table_format
+        comparison = summarise(*told, report=options.report, as_json=options.as_json)
     except click.ClickException as error:
         if outcome.status != "stopped":
             raise

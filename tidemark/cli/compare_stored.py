@@ -14,6 +14,7 @@ from tidemark.cli.exits import VALID
 from tidemark.cli.for_ci import CiOptions
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
+from tidemark.cli.table_format import TEXT, print_comparison_as
 
 
 def compare_stored(
@@ -21,6 +22,7 @@ def compare_stored(
     baseline: str | None,
     master: str | None,
     ci: CiOptions,
+    table_format: str,
     *,
     fails: bool,
     as_json: bool,
@@ -43,10 +45,13 @@ def compare_stored(
     if as_json:
         click.echo(json.dumps(comparison.to_json() | {"differences": differ}))
     else:
-        console = output()
+        console = output(stderr=table_format != TEXT)
         for sentence in differ or ["The campaigns have the same settings and the same code."]:
             console.print(sentence, highlight=False, markup=False)
-        print_comparison(comparison, console, between_campaigns=True)
+        if table_format == TEXT:
+            print_comparison(comparison, console, between_campaigns=True)
+        else:
+            print_comparison_as(comparison, table_format)
     ci.tell(cases(comparison))
     return exit_code_of(comparison) if fails else VALID
 

@@ -24,6 +24,7 @@ from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, master_option, spread_over
+from tidemark.cli.table_format import TEXT, format_option, print_table, refuse_with_json
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.workload_options import WorkloadOptions
 from tidemark.harness.runs.own_rules import variant_options
@@ -33,8 +34,9 @@ from tidemark.nodes.families import family_of, parse_variant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tidemark.harness.report.result_table import ResultTable
     from tidemark.harness.search.hunt import Hunt, Progress
-    from tidemark.harness.search.hunt.kept_hunt import KeptHunt
+    from tidemark.harness.search.hunt.kept_hunt import Catch, KeptHunt
 
 IN_THE_SIMULATOR = [name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds)]
 MOST_HUNTS = 6
@@ -50,6 +52,7 @@ Examples:
   tidemark hunt --variant kafka-2.7 --producers 4 --rate 50 --batch 10      busier clients than are drawn
   tidemark hunt --variant kafka-4.0 --seconds 600 --master spark://host:7077 --round 512
   tidemark hunt --variant kafka-4.0+forget-log-ends --seconds 1800    the repair: nothing is to be found
+  tidemark hunt --variant kafka-2.0 --format csv > found.csv        a line for each cause; also latex, markdown
   tidemark hunt --variant kafka-4.0 --for lost-committed-write --confirm kafka:4.3.1
                                    hunted, shrunk, written as a script, and played ten times on real brokers
 
@@ -91,7 +94,13 @@ class HuntOptions(Options):
     corpus: Path = shared(corpus_option)
     confirm: ConfirmOptions = group(ConfirmOptions)
     fresh: bool = flag("Begin anew, though the folder holds such a hunt; that one is deleted.")
+    table_format: str = shared(format_option)
     as_json: bool = shared(given.json_option)
+
+    @property
+    def in_words(self) -> bool:
+        """Whether what is found is told as it is found, and not in one piece for a program or a page."""
+        return not self.as_json and self.table_format == TEXT
 
     @property
     def drawn_from(self) -> str | None:
@@ -133,6 +142,7 @@ def hunt_command(options: HuntOptions) -> int:
     from tidemark.harness.zoo.known import known_of
 
     _refuse_unknown(options.names)
+    refuse_with_json(options.table_format, as_json=options.as_json)
     free = not {"brokers", "replication_factor"} & options.typed.keys()  # brokers and replicas are left to the hunt
     variant, profile, seed, contract = options.variant, options.drawn_from, options.seed, options.contract
     brokers = brokers_for(options.confirm, variant, options.cluster.partitions)
@@ -171,18 +181,18 @@ def hunt_command(options: HuntOptions) -> int:
         ended = _search(hunt, kept, options, limits, len(without))
         caught = [(one, kept.results.path(one.file)) for one in kept.catches]
         new = keep_catches(options.corpus, caught, variant, contract, _command(options))
-        if not options.as_json:
+        if options.in_words:
             _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
         if not (ended and kept.catches and options.confirm.wants_script):
             break
         hopeless = len(without)
         wanted = Confirming(variant, contract, brokers, options.confirm.times, _again(options))
         further = carry_on(kept, wanted, without)
-        if not options.as_json:
+        if options.in_words:
             tell(further, output())
         if further.kept is not None or not limits.until_found or limits.tries or len(without) == hopeless:
             break
-    if options.as_json:
+    if not options.in_words:
         _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock, further)
     if not ended or (further is not None and further.interrupted):
         return INTERRUPTED
@@ -341,6 +351,9 @@ def _tell(
         }
         click.echo(json.dumps(told))
         return
+    if options.table_format != TEXT:
+        print_table(_table(kept), options.table_format)
+        return
     console = output()
     rate = f", {tries / seconds:.0f} a second" if tries and seconds else ""
     console.print(
@@ -356,9 +369,7 @@ def _tell(
     if never.kinds:
         console.print(f"  faults that never struck: {', '.join(never.kinds)}", soft_wrap=True, highlight=False)
     for (name, cause), times in sorted(kept.caught.items(), key=lambda one: (-one[1], one[0])):
-        smallest = min(
-            (one for one in catches if (one.name, one.cause) == (name, cause)), key=lambda one: (one.faults, one.number)
-        )
+        smallest = _smallest(kept, name, cause)
         often = "once" if times == 1 else f"{times:,} times"
         console.print(f"[red]✗[/] [bold]{name}[/], {often}, because {escape(cause)}", soft_wrap=True)
         made_of = f", made of a near miss, {smallest.made_of}" if smallest.made_of else ""
@@ -386,3 +397,22 @@ def _tell(
     if not catches:
         what = "nothing new was caught" if known else "nothing was caught"
         console.print(f"  {what}: no proof that there is nothing", highlight=False)
+
+
+def _smallest(kept: KeptHunt, name: str, cause: str) -> Catch:
+    """Of the plans that were caught with an anomaly of this cause."""
+    same = (one for one in kept.catches if (one.name, one.cause) == (name, cause))
+    return min(same, key=lambda one: (one.faults, one.number))
+
+
+def _table(kept: KeptHunt) -> ResultTable:
+    """A line for each anomaly and cause, what is known behind what is new, with the smallest plan that shows it."""
+    from tidemark.harness.report.result_table import ResultTable
+
+    new = [(_smallest(kept, *what), "no", tries) for what, tries in kept.caught.items()]
+    found = [*new, *((one, "yes", tries) for one, tries in kept.known.values())]
+    found.sort(key=lambda one: (one[1], -one[2], one[0]))
+    rows = [
+        (one.name, one.cause, known, tries, one.faults, str(kept.results.path(one.file))) for one, known, tries in found
+    ]
+    return ResultTable(("anomaly", "cause", "known", "tries>", "faults>", "plan"), rows)

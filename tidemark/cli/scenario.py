@@ -18,6 +18,7 @@ from tidemark.cli.refused import refused
 from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
 from tidemark.cli.system_option import SystemOptions, variant_on, variants_had
 from tidemark.cli.system_scripts import play
+from tidemark.cli.table_format import format_option, refuse_with_json
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import World, containers, hosts_option, world_of, world_option
 from tidemark.harness import scenario as scripts
@@ -42,6 +43,7 @@ Examples:
   tidemark scenario kip-101-data-loss --variant kafka-0.10   under one rule
   tidemark scenario mine.scenario                            a script of one's own; without outcomes it is judged like a run
   tidemark scenario --all --json                            all of them, for a script
+  tidemark scenario --all --format latex > outcomes.tex     a table for a paper; also csv, markdown
   tidemark scenario --all --stop-at-first --junit report.xml     for a CI system
   tidemark scenario kip-101-data-loss --world docker         on real processes in containers
   tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
@@ -81,6 +83,7 @@ class ScenarioOptions(Options):
     each: bool = flag("Tell the whole run under every variant, also where it is the same as under another.")
     system: SystemOptions = group(SystemOptions)
     ci: CiOptions = group(CiOptions)
+    table_format: str = shared(format_option)
     as_json: bool = shared(json_option)
 
 
@@ -97,7 +100,7 @@ def scenario_command(options: ScenarioOptions) -> int:
         return play(options.name, world.system.real.scripts(), world, options.times, **told)
     name, variant, system = options.name, options.variant, world.system
     if not name and not options.run_all:
-        show_scenarios(list(scripts.all_scenarios()), as_json=options.as_json)
+        show_scenarios(list(scripts.all_scenarios()), options.table_format, as_json=options.as_json)
         return VALID
     with refused(scripts.UnknownScenarioError, scripts.ScenarioError, usage=True):
         chosen = scripts.all_scenarios() if name is None else [_chosen(name)]
@@ -112,9 +115,9 @@ def scenario_command(options: ScenarioOptions) -> int:
     if options.as_json:
         click.echo(json.dumps([one.to_json() for one in (tries if several else outcomes)], indent=1))
     elif several:
-        show_tries(tries)
+        show_tries(tries, options.table_format)
     elif options.run_all:
-        show_outcomes(outcomes)
+        show_outcomes(outcomes, options.table_format)
     else:
         from tidemark.harness.scenario.together import show_together
 
@@ -161,6 +164,9 @@ def _chosen(name: str) -> Scenario:
 
 
 def _refuse(options: ScenarioOptions, world: World) -> None:
+    told = options.name is not None and options.times == 1
+    no_table = "tidemark scenario --all prints, or --times" if told else ""
+    refuse_with_json(options.table_format, as_json=options.as_json, no_table=no_table)
     if options.name and options.run_all:
         raise click.UsageError("give a scenario's NAME or --all, not both")
     if world.is_simulated and options.times > 1:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from tidemark.cli.output import output
+from tidemark.cli.table_format import TEXT, print_table
+from tidemark.harness.report.result_table import ResultTable
 from tidemark.harness.scenario import variants_of
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ class Tries:
         }
 
 
-def show_scenarios(scenarios: list[Scenario], *, as_json: bool) -> None:
+def show_scenarios(scenarios: list[Scenario], table_format: str, *, as_json: bool) -> None:
     """What there is."""
     if as_json:
         rows = [
@@ -74,24 +77,36 @@ def show_scenarios(scenarios: list[Scenario], *, as_json: bool) -> None:
         ]
         click.echo(json.dumps(rows, indent=1))
         return
+    if table_format != TEXT:
+        lines = [(scenario.name, scenario.title, scenario.source) for scenario in scenarios]
+        print_table(ResultTable(("scenario", "title", "source"), lines), table_format)
+        return
     table = Table("scenario", "what it shows", "source")
     for scenario in scenarios:
         table.add_row(scenario.name, scenario.title, scenario.source)
     output().print(table)
 
 
-def show_outcomes(outcomes: list[ScenarioOutcome]) -> None:
+def show_outcomes(outcomes: list[ScenarioOutcome], table_format: str) -> None:
     """One row for all variants of a scenario that end the same way."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for outcome in outcomes:
-        expected = "[green]yes[/]" if outcome.matched else "[red]NO[/] " + escape("; ".join(outcome.mismatches))
+        expected = "; ".join(outcome.mismatches)
         groups.setdefault((outcome.scenario.name, _ending(outcome), expected), []).append(outcome.variant)
+    if table_format != TEXT:
+        rows = [
+            (name, ", ".join(variants), Text.from_markup(ending).plain, f"no: {wrong}" if wrong else "yes")
+            for (name, ending, wrong), variants in groups.items()
+        ]
+        print_table(ResultTable(("scenario", "variants", "outcome", "as expected"), rows), table_format)
+        return
     table = Table("scenario", "variants", "outcome", "as expected")
     shown = ""
     for (name, ending, expected), variants in groups.items():
         if name != shown:
             table.add_section()
-        table.add_row("" if name == shown else name, ", ".join(variants), ending, expected)
+        told = f"[red]NO[/] {escape(expected)}" if expected else "[green]yes[/]"
+        table.add_row("" if name == shown else name, ", ".join(variants), ending, told)
         shown = name
     console = output()
     console.print(table)
@@ -100,8 +115,13 @@ def show_outcomes(outcomes: list[ScenarioOutcome]) -> None:
     console.print(f"{len(outcomes)} outcomes of {scenarios} scenarios, {wrong} not as expected")
 
 
-def show_tries(tries: list[Tries]) -> None:
+def show_tries(tries: list[Tries], table_format: str) -> None:
     """How often each came out as its script says."""
+    if table_format != TEXT:
+        lines = [(one.scenario.name, one.variant, one.expected, one.times, one.violated, one.matched) for one in tries]
+        names = ("scenario", "variant", "expected", "tries>", "violated>", "matched>")
+        print_table(ResultTable(names, lines), table_format)
+        return
     table = Table("scenario", "variant", "expected", "violations in", "matched")
     for one in tries:
         style = "green" if one.matched == one.times else "red"

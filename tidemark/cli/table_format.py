@@ -9,6 +9,7 @@ import click
 from tidemark.cli.output import output
 
 if TYPE_CHECKING:
+    from tidemark.harness.report.comparison import Comparison
     from tidemark.harness.report.result_table import ResultTable
 
 TEXT: Final = "text"
@@ -23,14 +24,28 @@ format_option = click.option(
 )
 
 
-def refuse_with_json(table_format: str, *, as_json: bool) -> None:
-    """See that one format is asked for.
+def refuse_with_json(table_format: str, *, as_json: bool, no_table: str = "") -> None:
+    """See that one format is asked for, of something that is a table.
+
+    Args:
+        table_format: what is asked for.
+        as_json: whether JSON is, too.
+        no_table: where what is printed is none, what prints one.
 
     Raises:
-        click.UsageError: two are.
+        click.UsageError: two are, or there is no table.
     """
     if as_json and table_format != TEXT:
         raise click.UsageError(f"--json and --format {table_format} are two formats: give one of them")
+    if no_table and table_format != TEXT:
+        raise click.UsageError(f"--format {table_format} is for a table, which {no_table}")
+
+
+def print_comparison_as(comparison: Comparison, table_format: str) -> None:
+    """Print it as a table, in a format that is not text: in CSV with all numbers by themselves."""
+    from tidemark.harness.report.comparison_table import to_read, to_work_with
+
+    print_table((to_work_with if table_format == "csv" else to_read)(comparison), table_format)
 
 
 def print_table(table: ResultTable, table_format: str) -> None:

@@ -11,6 +11,8 @@ from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
+from tidemark.cli.table_format import TEXT, format_option, print_table, refuse_with_json
+from tidemark.harness.report.result_table import ResultTable
 from tidemark.harness.zoo import Entry, ZooError, all_entries, find
 
 EPILOG = """\b
@@ -18,36 +20,33 @@ Examples:
   tidemark zoo                        what there is
   tidemark zoo KAFKA-7128             one of them: what goes wrong, in which versions, and the commands that show it
   tidemark zoo missed-reign --json    the same for a script
-  tidemark zoo --json                 all of them"""
+  tidemark zoo --json                 all of them
+  tidemark zoo --format markdown      the list for a page; also csv, latex"""
 
 
 @click.command("zoo", epilog=EPILOG)
 @click.argument("key", required=False)
+@format_option
 @json_option
-def zoo_command(key: str | None, as_json: bool) -> int:
+def zoo_command(key: str | None, table_format: str, as_json: bool) -> int:
     """List the bugs of Kafka's replication that can be put back, or tell of one how to see it (docs/zoo.md)."""
+    refuse_with_json(table_format, as_json=as_json, no_table="tidemark zoo without KEY prints" if key else "")
     with refused(ZooError, usage=True):
         entries = all_entries() if key is None else [find(key)]
     if as_json:
         told = [entry.to_json() for entry in entries]
         click.echo(json.dumps(told if key is None else told[0], indent=1))
     elif key is None:
-        _list(entries)
+        _list(entries, table_format)
     else:
         _show(entries[0])
     return VALID
 
 
-def _list(entries: list[Entry]) -> None:
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("bug", no_wrap=True)
-    table.add_column("", overflow="fold")
-    table.add_column("variant", overflow="fold")
-    table.add_column("script")
-    for entry in entries:
-        table.add_row(entry.key, entry.title, entry.variant, "yes" if entry.scenario else "–")
-    output().print(table)
-    click.echo(f"{len(entries)} bugs; tidemark zoo KEY tells of one")
+def _list(entries: list[Entry], table_format: str) -> None:
+    rows = [(one.key, one.title, one.variant, "yes" if one.scenario else "–") for one in entries]
+    print_table(ResultTable(("bug", "title", "variant", "script"), rows), table_format)
+    click.echo(f"{len(entries)} bugs; tidemark zoo KEY tells of one", err=table_format != TEXT)
 
 
 def _show(entry: Entry) -> None:
