@@ -46,6 +46,12 @@ _PRESETS = {
     "kafka-2.7": RuleWords("Truncate on fetch", "Kafka's rule since 2.7", _FETCH),
     "kafka-3.7": RuleWords("Truncate on fetch, KRaft", "Kafka 3.7", _FETCH),
     "kafka-4.0": RuleWords("Truncate on fetch, KRaft with ELR", "Kafka 4.0 on", _FETCH),
+    "fluss-0.9": RuleWords(
+        "Own log end",
+        "Apache Fluss 0.9",
+        "A follower's high watermark is its own log end, so it keeps all that it has when it gets a new leader, also what that "
+        "leader never had.",
+    ),
 }
 
 

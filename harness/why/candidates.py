@@ -90,6 +90,6 @@ def _other_families(name: str, variant: AnyVariant) -> Iterator[Candidate]:
 def _later_presets(name: str) -> Iterator[Candidate]:
     names = list(PRESETS)
     base = name.split("+", maxsplit=1)[0]
-    for later in names[names.index(base) + 1 :]:
+    for later in names[names.index(base) + 1 :] if base in names else ():
         yield Candidate(later, 2, "the next preset under which the same plan is valid")
     yield Candidate(ALL_REPAIRED, 2, "today's Kafka, with the repairs of what it still has")

@@ -174,10 +174,14 @@ class Following:
         self.fetch(now)
 
     def _follow_leader(self, now: int, m: FetchResponse) -> None:
-        """Take over the leader's high watermark, as far as the log goes, and its log start."""
+        """Take over the leader's high watermark, as far as the log goes, and its log start.
+
+        Or the own log end for a high watermark, where the rule has it so.
+        """
         replica = self.replica
-        if m.hw != replica.hw:
-            replica.follow_hw(now, m.hw)
+        hw = replica.log.leo if replica.hw_at_log_end else m.hw
+        if hw != replica.hw:
+            replica.follow_hw(now, hw)
         if replica.log.start < m.start <= replica.hw and replica.variant.delete_records:
             replica.advance_start(now, m.start, "leader")
 

@@ -69,6 +69,7 @@ class Replica:
         self.rule = self.variant.rule_of(broker.node_id)
         self._keeps_epochs = self.rule.keeps_epochs
         self.epoch_in_fetch = self.rule.epoch_in_fetch
+        self.hw_at_log_end = self.rule.hw_at_log_end
         self._empty_epochs_stay = "KAFKA-10706" in self.variant.bugs
         variant = self.variant
         self._isr_changes_within_epoch = variant.metadata_log or variant.elr or not variant.shrink_raises_epoch

@@ -79,6 +79,8 @@ class TruncationRule(ABC):
     writes_hw_on_election: ClassVar[bool] = False
     """Whether the high watermarks are forced to disk whenever a replica hears of a newer leader epoch."""
 
+    hw_at_log_end: ClassVar[bool] = False
+    """Whether a follower's high watermark follows its own log end and not its leader's high watermark."""
     sends_lineage: ClassVar[bool] = False
     """Whether its question carries epochs of the follower with their ends; Kafka's questions have no field for them."""
     counts_answers: ClassVar[bool] = False

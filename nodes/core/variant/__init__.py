@@ -1,4 +1,5 @@
-"""Variants: which truncation rule, which fences, which later rules a cluster runs, and the presets that Kafka shipped.
+"""Variants: which truncation rule, which fences, which later rules a cluster runs, the presets that Kafka shipped,
+and those of its relatives.
 
 A variant is written as a preset and modifiers, joined by ``+``::
 
@@ -15,6 +16,6 @@ from tidemark.nodes.core.switches import VariantError
 from tidemark.nodes.core.variant.bugs import BUGS
 from tidemark.nodes.core.variant.design import SWITCHES, Variant
 from tidemark.nodes.core.variant.fences import Fence
-from tidemark.nodes.core.variant.presets import PRESETS, known, parse_variant
+from tidemark.nodes.core.variant.presets import PRESETS, RELATIVES, known, parse_variant
 
-__all__ = ["BUGS", "PRESETS", "SWITCHES", "Fence", "Variant", "VariantError", "known", "parse_variant"]
+__all__ = ["BUGS", "PRESETS", "RELATIVES", "SWITCHES", "Fence", "Variant", "VariantError", "known", "parse_variant"]

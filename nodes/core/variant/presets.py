@@ -1,4 +1,4 @@
-"""The presets that Kafka shipped, and the variant that a person typed."""
+"""The presets that Kafka shipped, those of its relatives, and the variant that a person typed."""
 
 from __future__ import annotations
 
@@ -59,6 +59,23 @@ PRESETS: dict[str, Variant] = {
 }
 
 
+RELATIVES: dict[str, Variant] = {
+    v.name: v
+    for v in (
+        Variant(
+            "fluss-0.9",
+            "log-end",
+            bounce_detection=True,
+            min_isr_gates_hw=True,
+            forget_log_ends=True,
+            delete_records=False,
+            bugs=frozenset({"KAFKA-7128"}),
+        ),
+    )
+}
+"""Presets of other systems whose replication was made after Kafka's (docs/protocol.md, "Apache Fluss")."""
+
+
 def parse_variant(text: str) -> Variant:
     """The variant a person typed.
 
@@ -70,7 +87,7 @@ def parse_variant(text: str) -> Variant:
     Raises:
         VariantError: with one sentence that lists what is possible.
     """
-    return parse(text, PRESETS, known=known)
+    return parse(text, PRESETS | RELATIVES, known=known)
 
 
 def known(_preset: str, _words: Sequence[str]) -> str:

@@ -50,6 +50,7 @@ def test_the_worked_examples_are_there():
         "divergence-case-e",
         "divergence-case-f",
         "divergence-case-g",
+        "fluss-high-watermark",
         "forgotten-log-start",
         "high-water-mark",
         "hole-behind-a-cut",

@@ -79,12 +79,12 @@ def test_a_rule_that_never_asks_does_not_ask_at_the_election(rule, entries):
 # What else depends on the rule
 
 
-def test_only_0_10_keeps_no_epochs():
+def test_only_those_that_cut_to_the_high_watermark_keep_no_epochs():
     caches = {name: rule.epoch_cache(((1, 0), (3, 5)), epoch_on_lead=True).entries() for name, rule in RULES.items()}
 
-    assert [name for name, rule in RULES.items() if not rule.keeps_epochs] == ["hw"]
+    assert [name for name, rule in RULES.items() if not rule.keeps_epochs] == ["hw", "log-end"]
     noted = ((1, 0), (3, 5))
-    assert caches == {name: () if name == "hw" else noted for name in RULES}
+    assert caches == {name: () if name in {"hw", "log-end"} else noted for name in RULES}
 
 
 @pytest.mark.parametrize("rule", ["kip101", "kip279", "fetch"])

@@ -90,8 +90,17 @@ def test_a_rule_for_no_broker_is_refused(word):
         parse_variant(f"kafka-2.1+{word}")
 
 
-def test_there_are_kafkas_four_truncation_rules_and_three_that_were_rejected():
-    assert list(RULES) == ["hw", "kip101", "kip279", "fetch", "unknown-epoch", "lineage", "hw-epoch"]
+def test_there_are_kafkas_four_truncation_rules_three_that_were_rejected_and_flusss():
+    assert list(RULES) == ["hw", "kip101", "kip279", "fetch", "unknown-epoch", "lineage", "hw-epoch", "log-end"]
+
+
+def test_fluss_has_kafkas_isr_without_its_epochs_and_fences():
+    v = parse_variant("fluss-0.9")
+
+    assert (v.truncation, v.fences, v.has_epoch_cache, v.contract) == ("log-end", frozenset(), False, "documented")
+    assert (v.min_isr_gates_hw, v.restart_on_epoch, v.forget_log_ends) == (True, True, True)
+    assert (v.leader_writes_isr, v.shrink_raises_epoch, v.metadata_log, v.delete_records) == (False,) * 4
+    assert v.bugs == {"KAFKA-7128"}
 
 
 @pytest.mark.parametrize(

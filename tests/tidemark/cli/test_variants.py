@@ -39,6 +39,8 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
         "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr, "
         "fresh-answers, partition-failure, metadata-log, replace-reassignment, whole-target, refuse-strangers, "
         "delete-records\n"
+        "fluss-0.9   truncation=log-end, no-fences, bounce-detection, min-isr-gate, fresh-answers, partition-failure, "
+        "whole-target, refuse-strangers, forget-log-ends, KAFKA-7128\n"
         "quorum-hwm  rejoin=leader\n"
         "raft\n"
         "reconciliation\n"
@@ -100,7 +102,7 @@ def test_json_has_the_same_for_scripts(variants):
 def test_json_without_names_has_every_preset_and_no_differences(variants):
     told = json.loads(variants("--json")[1])
 
-    assert [variant["family"] for variant in told["variants"]] == ["kafka"] * 7 + [
+    assert [variant["family"] for variant in told["variants"]] == ["kafka"] * 8 + [
         "quorum",
         "raft",
         "reconciliation",
