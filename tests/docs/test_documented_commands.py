@@ -40,7 +40,7 @@ DROPPED = {"hunt": ("--seconds", "--until-found"), "explore": ("--jobs",)}
 ENDLESS = {"serve", "--follow"}
 PLAYED_WHOLE_ELSEWHERE = {"--all", "--truth-table"}
 """In the simulator, by tests/harness/scenario/test_library.py and tests/harness/search/explore."""
-NEEDS_ENGINE = {"docker", "--system", "--confirm", "soak", "conform", "cluster", "images"}
+NEEDS_ENGINE = {"docker", "--system", "--confirm", "soak", "systems", "conform", "cluster", "images"}
 FOREIGN = {
     "docker": "needs an engine",
     "kill": "in a node",

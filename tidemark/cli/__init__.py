@@ -37,6 +37,7 @@ from tidemark.cli.shrink import shrink_command
 from tidemark.cli.soak import soak_command
 from tidemark.cli.sql import sql_command
 from tidemark.cli.standard_streams import UnwrittenError, forgiving_streams
+from tidemark.cli.systems import systems_command
 from tidemark.cli.variants import variants_command
 from tidemark.cli.version import print_version
 from tidemark.cli.vocabulary import anomalies_command, faults_command
@@ -85,6 +86,7 @@ for command in (
     hunt_command,
     conform_command,
     soak_command,
+    systems_command,
     shrink_command,
     explore_command,
     zoo_command,

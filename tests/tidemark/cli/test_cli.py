@@ -21,6 +21,7 @@ COMMANDS = (
     "compare",
     "conform",
     "soak",
+    "systems",
     "shrink",
     "check",
     "export",

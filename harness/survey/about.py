@@ -1,0 +1,74 @@
+"""What a page must say of each system: how it was set, what its documentation promises, and which setting repairs what is lost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tidemark.harness.survey.entrants import FLUSH, OWN, Entrant
+from tidemark.harness.systems.outside.adapter import OutsideSystem
+
+ISR = (
+    "This guarantees that the record will not be lost as long as at least one in-sync replica remains alive. "
+    "(Kafka's documentation, producer configs, acks)"
+)
+FLUSHED = (
+    "if this was set to 1 we would fsync after every message. […] In general we recommend you not set this and use replication for "
+    "durability (Kafka's documentation, topic configs, flush.messages)"
+)
+RAFT = "Updated on stable storage before responding to RPCs. (Ongaro and Ousterhout, Raft, figure 2)"
+UNSYNCED_KAFKA = (
+    "three replicas, `acks=all`, `min.insync.replicas=2`, no unclean elections; else as it comes: no append is synced"
+)
+
+
+class About(NamedTuple):
+    """Of one system.
+
+    Attributes:
+        title: for people. settings: how it runs. promised: the words of its documentation. repairs: the start of the name of the
+            system that this one is beside, with the setting that repairs it; empty if it is none.
+    """
+
+    title: str
+    settings: str
+    promised: str
+    repairs: str = ""
+
+
+def about(one: Entrant) -> About:
+    """What is known of a system; of one that nobody here knows, what it says itself."""
+    kind, _, version = one.name.partition(":")
+    if kind == "kafka":
+        release = f"Kafka {version.partition('+')[0]}"
+        if not one.settings:
+            return About(release, UNSYNCED_KAFKA, ISR)
+        listed = ", ".join(f"`{key}={value}`" for key, value in one.settings.items())
+        syncs = one.name.endswith(FLUSH)
+        title = f"{release}, each append synced" if syncs else f"{release}, {listed}"
+        return About(title, f"the same, and {listed}", FLUSHED if syncs else ISR, f"kafka:{version.partition('+')[0]}")
+    if kind == OWN:
+        named = one.variant
+        own = "Tidemark's own nodes, written to be tested"
+        if named.startswith("raft"):
+            return About(f"our own nodes, `{named}`", f"{own}; every entry is synced before it is answered for", RAFT)
+        return About(f"our own nodes, `{named}`", f"{own}; Kafka's protocol and settings, so no append is synced", ISR)
+    promised = one.system.real.promised if isinstance(one.system, OutsideSystem) else ""
+    if kind == "nats":
+        release, _, option = version.partition("@")
+        if option:
+            return About(
+                f"NATS JetStream {release}, each message synced",
+                "the same, and `sync_interval: always`",
+                promised,
+                f"nats:{release}",
+            )
+        return About(
+            f"NATS JetStream {release}",
+            "a stream of three replicas in files; all else as it comes: synced every two minutes",
+            promised,
+        )
+    if kind == "etcd":
+        return About(
+            f"etcd {version}", "three members, as it comes: every entry is synced. The clients add to a set", promised
+        )
+    return About(one.name, "as its file says", promised)
