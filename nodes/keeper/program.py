@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.nodes.keeper.seccomp import Asked, Call, Listener, filter_of, put_under, this_machine
+from tidemark.nodes.admin.seccomp import Asked, Call, Listener, filter_of, put_under, this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class Program:
         """Start it.
 
         Raises:
-            OSError: it cannot be started. UnknownMachineError: see :mod:`tidemark.nodes.keeper.seccomp`.
+            OSError: it cannot be started. UnknownMachineError: see :mod:`tidemark.nodes.admin.seccomp`.
         """
         self.slow_us = 0
         self._config, self._ledger, self._on_end = config, ledger, on_end

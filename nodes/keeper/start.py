@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from tidemark.nodes.admin import port as admin_port
 from tidemark.nodes.admin.config_file import ConfigError, load
 from tidemark.nodes.admin.process_file import put_process_file
+from tidemark.nodes.admin.seccomp import UnknownMachineError
 from tidemark.nodes.admin.start_up import CannotStartError, bind, configuration_file
 from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.keeper.config import KeeperConfig
 from tidemark.nodes.keeper.program import Program
-from tidemark.nodes.keeper.seccomp import UnknownMachineError
 from tidemark.nodes.keeper.sync_ledger import SyncLedger
 
 if TYPE_CHECKING:

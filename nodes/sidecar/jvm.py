@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from tidemark.nodes.admin.process_file import start_time, stat_of
+from tidemark.nodes.sidecar.synced_segments import SyncedSegments
 
 PIPE_SIZE = 1 << 20
 """Bytes a JVM may print before it has to wait for the sidecar; the most that a process may ask for without privileges."""
@@ -31,12 +32,19 @@ class Jvm:
         ended: done when it is gone, with its exit code (negative: the signal that killed it).
     """
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], loop: asyncio.AbstractEventLoop) -> None:
-        """Start it.
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        loop: asyncio.AbstractEventLoop,
+        syncs: SyncedSegments | None = None,
+    ) -> None:
+        """Start it; `syncs` notes what it flushes.
 
         Raises:
             OSError: it cannot be started.
         """
+        before = _die_with(os.getpid())
         self.output, write_end = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self.output, False)
         with suppress(OSError):
@@ -49,10 +57,14 @@ class Jvm:
                 stdout=write_end,
                 stderr=write_end,
                 start_new_session=True,
-                preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509 (two system calls, and no lock that a thread could hold)
+                preexec_fn=before if syncs is None else syncs.around(before),  # noqa: PLW1509 (a few system calls, no locks)
             )
+            if syncs is not None:
+                syncs.begin()
         except OSError:
             os.close(self.output)
+            if syncs is not None:
+                syncs.close()
             raise
         finally:
             os.close(write_end)

@@ -4,7 +4,8 @@
 
 Kafka does not flush what it appends (``log.flush.interval.messages`` and ``.ms`` are off), so after a power loss a log may end
 anywhere behind what is provably flushed: the offset in ``recovery-point-offset-checkpoint`` (unless a log start took it along),
-and the segments before the last. The last segment is cut at a byte that is drawn from the seed, perhaps in the middle of a batch,
+what the sidecar of a broker that is set to flush has noted (:mod:`tidemark.nodes.sidecar.synced_segments`), and the segments before
+the last. The last segment is cut at a byte that is drawn from the seed, perhaps in the middle of a batch,
 which Kafka's recovery drops. With ``--keep`` exactly the first N batches of each log stay; internal topics are left alone then.
 Indexes of the cut segment and snapshots of producers beyond the cut are deleted: Kafka builds them again.
 
@@ -21,7 +22,7 @@ import fcntl
 import os
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,7 @@ from tidemark.nodes.formats.partition_files import (
     partition_directories,
 )
 from tidemark.nodes.formats.segment import base_of
+from tidemark.nodes.sidecar.synced_segments import synced_sizes
 
 
 class BrokerRunsError(Exception):
@@ -128,12 +130,15 @@ class LosingSegment:
         return self.nexts[count - 1] if count else self.base
 
 
-def log_before(directory: Path, recovery_point: int, *, clean: bool) -> LosingSegment | None:
+def log_before(
+    directory: Path, recovery_point: int, synced: Mapping[Path, int], *, clean: bool
+) -> LosingSegment | None:
     """Look at a partition's files; None if it has no segment.
 
     Args:
         directory: the partition's.
         recovery_point: the offset up to which Kafka has noted that the log is flushed.
+        synced: segment → so many of its bytes are flushed.
         clean: whether all of it is flushed.
 
     Raises:
@@ -147,6 +152,7 @@ def log_before(directory: Path, recovery_point: int, *, clean: bool) -> LosingSe
     ends, nexts = _scan(last)
     size = last.stat().st_size
     flushed = max((end for end, offset in zip(ends, nexts, strict=True) if offset <= recovery_point), default=0)
+    flushed = max(flushed, min(synced.get(last, 0), size))
     start = base_of(segments[0].name) or 0
     return LosingSegment(directory, last, before, start, ends, nexts, size, size if clean else flushed)
 
@@ -180,11 +186,11 @@ def lose_power(data: Path, *, keep: int | None = None, seed: int = 0) -> dict[st
     """
     with _locked(data):
         flushed = flushed_offsets(data)
-        clean = (data / CLEAN_SHUTDOWN).exists()
+        clean, synced = (data / CLEAN_SHUTDOWN).exists(), synced_sizes(data)
         cuts: list[tuple[LosingSegment, int]] = []
         for directory in partition_directories(data):
             name = directory.name
-            log = log_before(directory, flushed.get(name, 0), clean=clean)
+            log = log_before(directory, flushed.get(name, 0), synced, clean=clean)
             if log is None or (keep is not None and is_internal(name)):
                 continue
             cuts.append((log, log.draw(Random(f"{seed} {name}")) if keep is None else log.position_of(keep)))

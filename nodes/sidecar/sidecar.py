@@ -39,6 +39,7 @@ from tidemark.nodes.sidecar.segment_tail import SegmentTail
 from tidemark.nodes.sidecar.server_files import log_directory, write_properties
 from tidemark.nodes.sidecar.slow_disk import SlowDisk
 from tidemark.nodes.sidecar.status import offsets_on_disk, replica_status
+from tidemark.nodes.sidecar.synced_segments import SyncedSegments, flushes
 from tidemark.nodes.sidecar.wall_clock import WallClock
 from tidemark.nodes.sidecar.zookeeper import ZooKeeper
 
@@ -139,7 +140,8 @@ class Sidecar:
             properties = config.process.with_name("server.properties")
             write_properties(properties, config.properties)
             command = broker_command(config, properties, self._dialect.levels, image_options())
-            self._jvm = Jvm(command, environment(self._java, clock=True), self._loop)
+            syncs = SyncedSegments(self.logs) if flushes(config.properties) else None
+            self._jvm = Jvm(command, environment(self._java, clock=True), self._loop, syncs)
         except OSError as e:
             raise KeeperError(f"the node cannot be started: {e}") from e
         self._read_from(self._jvm)

@@ -11,6 +11,7 @@ import pytest
 from tidemark.nodes.formats.message_set import read_partition
 from tidemark.nodes.formats.record_batch import build
 from tidemark.nodes.sidecar.power_loss import lose_power, main
+from tidemark.nodes.sidecar.synced_segments import NOTE
 
 FIRST = "00000000000000000000.log"
 SECOND = "00000000000000000004.log"
@@ -178,3 +179,33 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(data, text):
     (data / "recovery-point-offset-checkpoint").write_text(text)
 
     assert main(["--data", str(data), "--seed", "5"]) == 2
+
+
+# A broker that is set to flush
+
+
+def note(data, *lines):
+    (data / NOTE).write_text("".join(lines))
+
+
+def test_what_a_broker_has_flushed_since_its_checkpoint_stays(data):
+    whole = (data / "t-0" / FIRST).read_bytes()
+    note(data, f"{len(BATCHES[0])} t-0/{FIRST}\n", f"{len(whole)} t-0/{FIRST}\n", "1 t-0/0000")
+    for seed in range(20):
+        lose_power(data, seed=seed)
+
+        assert (data / "t-0" / FIRST).read_bytes() == whole
+    assert main(["--data", str(data), "--keep", "4"]) == 2
+
+
+def test_what_it_has_not_flushed_may_go(data):
+    note(data, f"{len(b''.join(BATCHES[:3]))} t-0/{FIRST}\n")
+
+    assert lose_power(data, keep=3)["t-0"]["flushed"] == 6
+    assert main(["--data", str(data), "--keep", "2"]) == 2
+
+
+def test_a_segment_that_was_cut_since_is_flushed_as_far_as_it_is_there(data):
+    note(data, f"100000 t-0/{FIRST}\n")
+
+    assert lose_power(data, seed=1)["t-0"]["batches"] == {"kept": 5, "lost": 0}
