@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.exits import ANOMALY, UNKNOWN, VALID
-from tidemark.cli.options import NEW_FILE, POSITIVE, KafkaVariantName, RealRange, json_option
+from tidemark.cli.options import NEW_FILE, POSITIVE, KafkaVariantName, RealRange, json_option, words_in
 from tidemark.cli.output import output
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
@@ -34,6 +34,7 @@ Examples:
   tidemark explore --variant kafka-3.7 --records 1              comes to the missed reign by itself
   tidemark explore --variant kafka-3.7 --records 1 --invariant StrongIsr --script missed.scenario
   tidemark explore --variant kafka-3.7+forget-log-ends --records 1
+  tidemark explore --rule mine.py --variant kafka-3.7+truncation=mine --pass-over known     what is your rule's own
   tidemark explore --variant kafka-2.0+truncation=kip101 --brokers 2 --invariant LogMatchingHw
   tidemark explore --variant kafka-2.1 --brokers 2 --crashes 1 --lapses 1 --leadership late
   tidemark explore --variant kafka-2.0 --invariant StrongIsr --invariant LogMatchingHw --json
@@ -73,6 +74,13 @@ class ExploreOptions(Options):
     invariants: tuple[str, ...] = option(
         "What must hold; repeat for more. [default: most]", "--invariant", multiple=True, metavar="NAME"
     )
+    pass_over: str = option(
+        "Known bugs that are passed over: the variant is explored with their repairs (keys of tidemark zoo; `known` is all that a "
+        "search comes to).",
+        metavar="KEY,KEY,…",
+        default="",
+        show_default=False,
+    )
     max_states: int = option("Give up at the end of the level with more.", type=POSITIVE, default=20_000_000)
     seconds: float = option("Give up after so long.", type=RealRange(min=0), default=float("inf"), show_default=False)
     walks: int | None = option("So many random walks with priorities (PCT), and no exhaustive search.", type=POSITIVE)
@@ -104,6 +112,8 @@ def explore_command(options: ExploreOptions) -> int:
     from tidemark.harness.search.explore.priorities import walk
     from tidemark.harness.search.explore.processes import ProcessEndedError
     from tidemark.harness.search.explore.search import Limits, explore
+    from tidemark.harness.zoo.entry import ZooError
+    from tidemark.harness.zoo.passed_over import past
 
     unknown = [name for name in options.invariants if name not in INVARIANTS]
     if unknown:
@@ -114,13 +124,17 @@ def explore_command(options: ExploreOptions) -> int:
         raise click.UsageError(f"{options.script} is there already")
     limits = Limits(options.max_states, options.seconds)
     if options.truth_table or options.cells:
+        if options.pass_over:
+            raise click.UsageError("--pass-over is for a search: the rows of --truth-table say what they leave out")
         return _table(options.cells, limits, options.jobs, options.master, as_json=options.as_json)
     if options.master is not None:
         raise click.UsageError("--master is for --truth-table: a search is for the processes of one machine (--jobs)")
     if options.walks and options.jobs is not None:
         raise click.UsageError("--jobs is for what is exhausted: walks are one process")
     names = options.invariants or DEFAULT
-    variant = parse_variant(options.variant)
+    with refused(ZooError, usage=True):
+        name, repairs = past(options.variant, words_in(options.pass_over))
+    variant = parse_variant(name)
     with _progress() as progress, refused(ProcessEndedError, then=": give the command again with fewer --jobs"):
         if options.walks:
             found = walk(
@@ -128,9 +142,9 @@ def explore_command(options: ExploreOptions) -> int:
             )
         else:
             found = explore(variant, bounds, names, limits, progress, jobs=options.jobs or os.cpu_count() or 1)
-    _show(found, options.variant, bounds.in_words(), names, as_json=options.as_json)
+    _show(found, name, bounds.in_words(), names, repairs, as_json=options.as_json)
     if options.script is not None and found.outcome == "broken":
-        _write_script(found, options.variant, bounds, options.script)
+        _write_script(found, name, bounds, options.script)
     return {"holds": VALID, "broken": ANOMALY, "unfinished": UNKNOWN}[found.outcome]
 
 
@@ -146,13 +160,18 @@ def _progress() -> Iterator[Callable[[int, int, float], None]]:
         yield tell
 
 
-def _show(found: Found, variant: str, bounds: str, names: tuple[str, ...], *, as_json: bool) -> None:
+def _show(
+    found: Found, variant: str, bounds: str, names: tuple[str, ...], repairs: dict[str, str], *, as_json: bool
+) -> None:
     from tidemark.harness.search.explore.words import summary, told
 
     if as_json:
-        click.echo(json.dumps({"variant": variant, "bounds": bounds, "invariants": names, **_as_json(found)}, indent=1))
+        told_first = {"variant": variant, "passed_over": [*repairs], "bounds": bounds, "invariants": names}
+        click.echo(json.dumps({**told_first, **_as_json(found)}, indent=1))
         return
     click.echo(f"{variant}: {', '.join(names)}")
+    if repairs:
+        click.echo(f"passed over: {', '.join(f'{key} (+{word})' for key, word in repairs.items())}")
     for line in told(found) if found.outcome == "broken" else []:
         click.echo(line)
     click.echo(summary(found, bounds))

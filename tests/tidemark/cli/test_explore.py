@@ -41,6 +41,28 @@ def test_a_counterexample_is_told_step_by_step(tidemark):
     assert "LogMatchingHw is broken after 10 moves, and no fewer" in out
 
 
+def test_it_ends_on_a_bug_of_ones_own_where_known_ones_are_passed_over(tidemark):
+    ask = (
+        "explore",
+        "--variant",
+        "kafka-2.7+no-fetch-fence",
+        "--invariant",
+        "StrongIsr",
+        "--records",
+        "1",
+        "--jobs",
+        "1",
+    )
+    _, out, _ = tidemark(*ask)
+    assert "StrongIsr is broken after 11 moves" in out
+
+    code, out, _ = tidemark(*ask, "--pass-over", "known")
+
+    assert code == 1
+    assert "passed over: missed-reign (+forget-log-ends)" in out
+    assert "StrongIsr is broken after 12 moves" in out
+
+
 def test_it_gives_up(tidemark):
     code, out, _ = tidemark("explore", *TWO, "--max-states", "10")
 
