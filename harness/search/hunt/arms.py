@@ -69,12 +69,13 @@ class Arms:
     """All profiles of a hunt.
 
     Args:
-        profiles: their names. cluster: of all plans. free: see :class:`Circumstances`. votes: see :class:`Kinds`.
+        profiles: their names. cluster: of all plans. free: see :class:`Circumstances`. family: whose servers they are for.
     """
 
-    def __init__(self, profiles: Sequence[str], cluster: ClusterSpec, *, free: bool, votes: bool) -> None:
+    def __init__(self, profiles: Sequence[str], cluster: ClusterSpec, *, free: bool, family: Family) -> None:
+        votes, ledgers = family.votes, family.store is not None
         self._arms = {
-            name: Arm(Kinds(name, votes=votes), Circumstances(cluster, name, free=free, votes=votes))
+            name: Arm(Kinds(name, votes=votes, ledgers=ledgers), Circumstances(cluster, name, free=free, votes=votes))
             for name in profiles
         }
 

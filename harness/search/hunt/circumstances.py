@@ -35,6 +35,7 @@ class Circumstances:
         self._profile = profile
         self._free = free
         self._groups_change = votes and REASSIGNMENT in PROFILES[profile]
+        self._consumers = 3 if votes else 1  # one of them reads from a leader that was deposed and does not know
 
     def cluster(self, rng: Random) -> ClusterSpec:
         """As asked for; now and then with other numbers of brokers and replicas, or with fetches of one or two batches."""
@@ -51,7 +52,10 @@ class Circumstances:
     def workload(self, rng: Random, cluster: ClusterSpec) -> WorkloadSpec:
         """Busy clients; some send in bursts, some are more patient than the brokers, whose own time-outs they hear."""
         work = WorkloadSpec(
-            producers=2, consumers=1, interval_us=rng.choice((10, 20, 60)) * MS, batch=rng.choice((1, 1, 3))
+            producers=2,
+            consumers=self._consumers,
+            interval_us=rng.choice((10, 20, 60)) * MS,
+            batch=rng.choice((1, 1, 3)),
         )
         if rng.random() < _BURSTS:
             work = replace(work, burst=rng.choice((3, 5, 10)))

@@ -106,7 +106,7 @@ class Hunt:
         self.attempt = attempt
         family = family_of(parse_variant(attempt.variant))
         profiles = (profile,) if profile is not None else profiles_for(family)
-        self.arms = Arms(profiles, cluster, free=free, votes=family.votes)
+        self.arms = Arms(profiles, cluster, free=free, family=family)
         self._seed = seed
         self._asked = asked or AskedWorkload()
         self.round = 0

@@ -37,10 +37,12 @@ class Kinds:
     Args:
         profile: a key of :data:`nemesis.PROFILES`.
         votes: whether servers elect their leaders themselves, so that scenes of theirs are played.
+        ledgers: the same of bookies.
     """
 
-    def __init__(self, profile: str, *, votes: bool = False) -> None:
+    def __init__(self, profile: str, *, votes: bool = False, ledgers: bool = False) -> None:
         self.votes = votes
+        self.ledgers = ledgers
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
         if "power" in self.known:
             self.known |= _METADATA

@@ -7,14 +7,14 @@ from random import Random
 
 from tidemark.harness.search.hunt.cast import cast, leads_before, on
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault
-from tidemark.nemesis import Fault
+from tidemark.nemesis import Fault, Trigger
 from tidemark.nemesis.kind import log_uniform
 from tidemark.nemesis.long_lasting import long_lasting
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
-_FROM_CONTROLLER = 2
-"""The `pick` by which only what comes from the controller is late or lost."""
+_TO_CONTROLLER, _FROM_CONTROLLER = 1, 2
+"""The `pick` by which only what goes to the controller, or comes from it, is late or lost."""
 
 
 def away_for_long(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
@@ -61,6 +61,42 @@ def answered_after_the_session(rng: Random, kinds: Kinds, cluster: ClusterSpec, 
         talk,
         moves,
         *((lost,) if rng.random() < 0.6 else ()),
+    ]
+
+
+def let_in_for_what_it_had(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower that fell behind has caught up, and loses what it had as its leader asks to let it in; the request is late.
+
+    It has registered before the request is there, and is deaf still; then it is elected, or the leader fails.
+    """
+    leader, late, _ = cast(rng, cluster)
+    settings = cluster.settings
+    behind = int(settings.lag_time_us * rng.uniform(1.05, 1.6))
+    back = at + behind
+    takes = int(settings.session_us * rng.uniform(0.3, 1.8))
+    lasts = settings.request_timeout_us + takes
+    asks = Trigger("isr", 1, int(leader[1:]))
+    cuts = ("from-peers", "from-peers", "one-way-in")
+    asked = on(rng, kinds.among(rng, "late-isr-changes", "slow-controller"), back, cluster, leader, lasts)
+    lost = on(
+        rng,
+        kinds.among(rng, "disk", "disk", "power", "crash", "restart"),
+        back,
+        cluster,
+        late,
+        log_uniform(rng, MS, 60 * MS),
+    )
+    then = back + lasts + log_uniform(rng, 1 * MS, 120 * MS)
+    last = on(rng, "forced-election", then, cluster, late, 0)
+    if rng.random() < 0.5:
+        last = on(rng, rng.choice(kinds.failures), then, cluster, leader)
+    return [
+        leads_before(rng, at, cluster, leader),
+        on(rng, kinds.among(rng, *cuts), at, cluster, late, behind),
+        replace(asked, amount=takes, pick=_TO_CONTROLLER) if asked.amount else asked,
+        replace(lost, after=asks),
+        replace(on(rng, kinds.among(rng, *cuts), back, cluster, late, lasts + 100 * MS), after=asks),
+        last,
     ]
 
 

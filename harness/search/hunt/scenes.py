@@ -11,8 +11,10 @@ from random import Random
 
 from tidemark.harness.search.hunt import deletion_scenes as deletions
 from tidemark.harness.search.hunt import lasting_scenes as lasting
+from tidemark.harness.search.hunt import ledger_scenes as ledgers
 from tidemark.harness.search.hunt import reassignment_scenes as reassignments
 from tidemark.harness.search.hunt import unaware_scenes as unaware
+from tidemark.harness.search.hunt import voting_scenes as voting
 from tidemark.harness.search.hunt.cast import cast as _cast
 from tidemark.harness.search.hunt.cast import leads_before
 from tidemark.harness.search.hunt.cast import on as _on
@@ -253,6 +255,7 @@ SCENES: dict[str, Scene] = {
     "two change one group": two_change_one_group,
     "away for long": lasting.away_for_long,
     "answered after the session": lasting.answered_after_the_session,
+    "let in for what it had": lasting.let_in_for_what_it_had,
     "a disk lost while another is away": lasting.disk_lost_while_another_is_away,
     "no power where nothing runs": lasting.no_power_where_nothing_runs,
     "moved while the controller fails": lasting.moved_while_the_controller_fails,
@@ -264,6 +267,11 @@ SCENES: dict[str, Scene] = {
     "moved from the last one there": reassignments.moved_from_the_last_one_there,
     "back as all is deleted": deletions.back_as_all_is_deleted,
     "retention without followers": deletions.retention_at_a_leader_without_followers,
+    "a slow candidate stands again": voting.slow_candidate_stands_again,
+    "voters come back, and vote": voting.voters_come_back_and_vote,
+    "each writes alone": voting.each_writes_alone,
+    "gaps at bookies": ledgers.gaps_at_bookies,
+    "a fence is lost": ledgers.fence_is_lost,
 }
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
@@ -279,17 +287,23 @@ _OF_PROFILES = {
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {
     "deposed, and does not know": frozenset(PROFILES),
+    "a slow candidate stands again": frozenset(PROFILES),
+    "voters come back, and vote": frozenset(PROFILES),
+    "each writes alone": frozenset(PROFILES),
     "two change one group": frozenset({"reassignments", "reassignments-destructive", "controller-reassignments"}),
 }
 """The same of servers that elect their leaders themselves, and of nobody else."""
+_OF_LEDGERS = {name: frozenset(PROFILES) for name in ("gaps at bookies", "a fence is lost")}
+"""The same of bookies."""
+_OF_SOME = _OF_PROFILES.keys() | _OF_VOTERS.keys() | _OF_LEDGERS.keys()
 _OWN = 0.5
 """Share of these, in the profiles that have any."""
 
 
 def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """One of them, half of the time one of the profile's own."""
-    about = _OF_PROFILES | _OF_VOTERS if kinds.votes else _OF_PROFILES
+    about = _OF_PROFILES | (_OF_VOTERS if kinds.votes else {}) | (_OF_LEDGERS if kinds.ledgers else {})
     own = [name for name, profiles in about.items() if kinds.profile in profiles]
-    common = [name for name in SCENES if name not in _OF_PROFILES and name not in _OF_VOTERS]
+    common = [name for name in SCENES if name not in _OF_SOME]
     names = own if own and rng.random() < _OWN else common
     return SCENES[rng.choice(names)](rng, kinds, cluster, at)

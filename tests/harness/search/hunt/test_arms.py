@@ -13,7 +13,7 @@ KAFKA, RAFT = (family_of(parse_variant(name)) for name in ("kafka-4.0", "raft"))
 
 
 def arms(*profiles):
-    return Arms(profiles, ClusterSpec(), free=True, votes=False)
+    return Arms(profiles, ClusterSpec(), free=True, family=KAFKA)
 
 
 def test_what_yields_more_is_drawn_more_and_nothing_is_given_up():

@@ -21,6 +21,9 @@ from tidemark.nemesis.long_lasting import end_of_long, is_long
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import parse_variant
+from tidemark.nodes.families.raft.canvassing import CanvassingMember
+from tidemark.nodes.families.raft.leases import LeasingMember
+from tidemark.nodes.families.voting.member import Member
 
 MS = 1_000
 PROFILES_OF_HUNTS = ("intact", "destructive", "retention", "reassignments")
@@ -400,13 +403,14 @@ def test_hunts_have_controllers_that_fail():
 
 
 def shown_by(name, variant, cluster, seeds, profile="reassignments"):
-    """How many draws of a scene violate something under a variant, by anomaly; of a cluster whose servers vote."""
+    """How many draws of a scene violate something under a variant, by anomaly."""
     found = Counter()
-    for seed in range(seeds):
-        faults = SCENES[name](Random(seed), Kinds(profile, votes=True), cluster, 600 * MS)
-        workload = WorkloadSpec(producers=2, interval_us=20 * MS)
+    variant = parse_variant(variant) if isinstance(variant, str) else variant
+    for seed in range(seeds) if isinstance(seeds, int) else seeds:
+        faults = SCENES[name](Random(seed), Kinds(profile), cluster, 600 * MS)
+        workload = WorkloadSpec(producers=2, consumers=3, interval_us=20 * MS)
         plan = with_faults(Plan(0, 0, seed, profile, cluster, workload, (), 0), faults)
-        verdict = check(simulate(plan, parse_variant(variant)).history)
+        verdict = check(simulate(plan, variant).history)
         found.update({one.name for one in verdict.anomalies if one.verdict == "violation"})
     return found
 
@@ -425,17 +429,78 @@ def test_two_change_one_group_each_by_one_server():
     assert not shown_by(name, "raft+membership-change", cluster, 16)
 
 
-def test_scenes_of_voters_are_theirs_alone():
-    drawn = {votes: set() for votes in (False, True)}
-    for votes, names in drawn.items():
-        kinds = Kinds("intact", votes=votes)
-        for seed in range(300):
-            faults = some_scene(Random(seed), kinds, ClusterSpec(), 600 * MS)
-            names.add(tuple(fault.kind for fault in faults))
-    deposed = ("forced-election", "from-peers", "forced-election", "forced-election")
+def test_each_writes_alone_and_what_the_first_wrote_is_committed_in_a_later_term():
+    name, cluster = "each writes alone", ClusterSpec()
 
-    assert deposed in drawn[True]
-    assert deposed not in drawn[False]
+    assert shown_by(name, "raft+commit-any-term", cluster, 32, "intact")["unsafe-commit"] >= 2
+    assert not shown_by(name, "raft", cluster, 32, "intact")
+
+
+def test_a_slow_candidate_stands_again_and_votes_of_its_former_term_come_late(monkeypatch):
+    name, cluster = "a slow candidate stands again", ClusterSpec()
+    assert not shown_by(name, "raft", cluster, 100, "intact")
+
+    def counted(self, now, m):
+        self.sees(now, m.generation)
+        if self.standing and m.granted:
+            self.votes.add(m.source)
+            self._maybe_lead(now)
+
+    monkeypatch.setattr(Member, "on_vote", counted)
+
+    assert shown_by(name, "raft", cluster, 100, "intact")["two-leaders"] >= 1
+
+
+def test_voters_come_back_and_vote_as_if_they_had_heard_of_no_leader(monkeypatch):
+    name, cluster = "voters come back, and vote", ClusterSpec()
+    assert not shown_by(name, "raft+lease-reads", cluster, 32, "intact")
+
+    monkeypatch.setattr(LeasingMember, "start", CanvassingMember.start)
+
+    assert shown_by(name, "raft+lease-reads", cluster, 32, "intact")["stale-poll"] >= 1
+
+
+def test_gaps_at_bookies_are_what_recovery_must_read():
+    name, cluster = "gaps at bookies", ClusterSpec()
+
+    assert shown_by(name, "bookkeeper+recovery-trusts-lac", cluster, 8, "intact")["lost-committed-write"] >= 2
+    assert not shown_by(name, "bookkeeper", cluster, 8, "intact")
+
+
+def test_a_fence_is_lost_with_a_disk_that_nobody_knows_to_be_empty():
+    name, cluster = "a fence is lost", ClusterSpec()
+
+    assert shown_by(name, "bookkeeper+no-cookies", cluster, range(100, 120), "destructive")["lost-committed-write"] >= 1
+    assert not shown_by(name, "bookkeeper", cluster, range(100, 120), "destructive")
+
+
+def test_let_in_for_what_it_had_before_its_disk_was_lost():
+    name, cluster = "let in for what it had", ClusterSpec()
+
+    unchecked = replace(parse_variant("kafka-4.0"), broker_epoch_checks=False)
+
+    assert shown_by(name, unchecked, cluster, 100, "destructive")["lost-committed-write"] >= 1
+    assert not shown_by(name, "kafka-4.0", cluster, 100, "destructive")
+
+
+@pytest.mark.parametrize(
+    ("scenes", "whose"),
+    [
+        (("deposed, and does not know", "each writes alone", "voters come back, and vote"), "votes"),
+        (("gaps at bookies", "a fence is lost"), "ledgers"),
+    ],
+)
+def test_scenes_of_voters_and_of_bookies_are_theirs_alone(monkeypatch, scenes, whose):
+    drawn = Counter()
+    for name in scenes:
+        monkeypatch.setitem(SCENES, name, lambda *_, name=name: drawn.update([name]) or [])
+    for seed in range(300):
+        some_scene(Random(seed), Kinds("intact"), ClusterSpec(), 600 * MS)
+    assert not drawn
+
+    for seed in range(300):
+        some_scene(Random(seed), Kinds("intact", **{whose: True}), ClusterSpec(), 600 * MS)
+    assert drawn.keys() == {*scenes}
 
 
 def test_groups_that_change_are_tried_with_two_servers_to_spare():

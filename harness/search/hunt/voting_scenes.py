@@ -1,0 +1,69 @@
+"""Scenes of servers that elect their leaders: votes that come late, voters that forget, and reigns that nobody hears of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tidemark.harness.search.hunt.cast import cast, leads_before, on
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.nemesis import Fault, Trigger
+from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import MS
+
+
+def slow_candidate_stands_again(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A server stands, and stands again before it has the answers; another one stands meanwhile."""
+    slow, other, leader = cast(rng, cluster)
+    late = log_uniform(rng, 20 * MS, 300 * MS)
+    again = at + int(late * rng.uniform(0.5, 1.2))
+    stands = [(at, slow), (again, slow), (again + int(late * rng.uniform(0, 0.4)), other)]
+    early = 20 * MS
+    return [
+        leads_before(rng, at, cluster, leader),
+        replace(on(rng, "slow", at - early, cluster, slow, early + 5 * late), amount=late),
+        *(on(rng, "forced-election", when, cluster, node, 0) for when, node in stands),
+    ]
+
+
+def voters_come_back_and_vote(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off from the other servers, not from its clients; those restart at that moment, and one of them stands."""
+    leader, voter, other = cast(rng, cluster)
+    session = cluster.settings.session_us
+    cut_off = on(
+        rng, kinds.among(rng, "from-peers", "isolate"), at, cluster, leader, int(session * rng.uniform(0.5, 3))
+    )
+    faults = [leads_before(rng, at - 100 * MS, cluster, leader), replace(cut_off, clients=False)]
+    stands = at
+    for node in (voter, other):
+        ends = at + int(60 * MS * rng.uniform(-1, 1))
+        down = log_uniform(rng, 1 * MS, 60 * MS)
+        faults.append(on(rng, kinds.among(rng, "crash", "crash", "restart", "power"), ends, cluster, node, down))
+        stands = max(stands, ends + down)
+    stands += log_uniform(rng, 5 * MS, 100 * MS)
+    return [*faults, *(on(rng, "forced-election", stands + turn * 40 * MS, cluster, other, 0) for turn in range(2))]
+
+
+def each_writes_alone(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Two leaders in turn are cut off with what nobody else has; the first leads again, and fails as soon as a third has some of
+    that; then the second leads again (Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", figure 8).
+    """
+    one, other, third = cast(rng, cluster)
+    alone, reign = (log_uniform(rng, 30 * MS, 400 * MS) for _ in range(2))
+    again = log_uniform(rng, 100 * MS, 1_200 * MS)
+    elected = at + alone
+    back = elected + reign
+    cuts = ("from-peers", "from-peers", "isolate")
+    voted_for = on(rng, kinds.among(rng, *cuts), elected - 5 * MS, cluster, other, reign + again)
+    leads_again = on(rng, "forced-election", back, cluster, one, 0)
+    fails = on(rng, kinds.among(rng, "crash", "pause", *cuts), back, cluster, one, again + cluster.settings.session_us)
+    return [
+        leads_before(rng, at - 100 * MS, cluster, one),
+        replace(on(rng, kinds.among(rng, *cuts), at, cluster, one, back - at), clients=False),
+        replace(voted_for, clients=False, after=Trigger("follow", 1, int(third[1:]))),
+        on(rng, "forced-election", elected, cluster, other, 0),
+        replace(leads_again, after=Trigger("follow", 1, int(one[1:]))),
+        replace(fails, after=Trigger("append", rng.choice((1, 2, 2, 3)), int(third[1:]))),
+        on(rng, "forced-election", back + again + 20 * MS, cluster, other, 0),
+    ]
