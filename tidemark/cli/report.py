@@ -21,6 +21,7 @@ from tidemark.cli.model import ModelOptions, model_option, refuse_with_model
 from tidemark.cli.options import RealRange, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
+from tidemark.cli.sweep import is_sweep, tell_again
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from tidemark.nemesis import PlanError, read_plan
@@ -83,6 +84,8 @@ class ReportOptions(Options):
 def report_command(options: ReportOptions) -> int:
     """Write a page about PATH: a campaign's or a run's folder, or anybody's history in a file, as `tidemark check` reads it.
 
+    Of a sweep's folder (`tidemark compare --sweep`) the table of its cells is printed, and written with its figure.
+
     The page of a history has what was found, the records' stories as far as they are known, latency, rates, availability and
     recovery over time, and beside it lies a timeline, operation by operation.
     """
@@ -98,6 +101,9 @@ def report_command(options: ReportOptions) -> int:
                 "a campaign's page is report.html in its folder; of these options only --baseline is for it"
             )
         need(campaign=True, report=True)
+        if is_sweep(path):
+            tell_again(path, options.baseline, as_json=options.as_json)
+            return 0
         summarise_all(path, options.baseline, as_json=options.as_json)
         if isinstance(options.path, StoreAddress):
             keep_pages(place_of(options.path), path)

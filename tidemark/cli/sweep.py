@@ -65,7 +65,7 @@ def sweep(options: CompareOptions) -> int:
         found = replace(
             sweep_in(folder, options.baseline), left_out=tuple(impossible), settings=_settings(options, axes)
         )
-    _tell(options, found, folder)
+    _tell(found, folder, options.table_format, as_json=options.as_json)
     return _code(found) if options.violation_fails else VALID
 
 
@@ -97,7 +97,36 @@ def _settings(options: CompareOptions, axes: Collection[str]) -> str:
     return ", ".join(f"{name.replace('_', '-')} {params[name]}" for name in names if name not in axes)
 
 
-def _tell(options: CompareOptions, found: Sweep, folder: Path) -> None:
+def is_sweep(folder: Path) -> bool:
+    """Whether a campaign's folder is that of a sweep.
+
+    Raises:
+        click.ClickException: its manifest cannot be read.
+    """
+    from tidemark.pipeline.folder.found_campaign import campaign_in
+
+    with refused():
+        return bool(campaign_in(folder).spec.cells)
+
+
+def tell_again(folder: Path, baseline: str | None, *, as_json: bool) -> None:
+    """Print what a sweep has found so far, cell by cell, and write table and figure anew.
+
+    Raises:
+        click.ClickException: there is nothing to compare yet.
+    """
+    from tidemark.pipeline.compare.sweep_results import sweep_in
+
+    with refused():
+        found = sweep_in(folder, baseline)
+    written = folder / f"{FILES}.json"
+    with refused(OSError, ValueError, of=written):
+        told = json.loads(written.read_text(encoding="utf-8")) if written.exists() else {}
+    settings, left_out = told.get("settings", f"seed {found.seed}"), tuple(told.get("left_out", ()))
+    _tell(replace(found, settings=settings, left_out=left_out), folder, TEXT, as_json=as_json)
+
+
+def _tell(found: Sweep, folder: Path, table_format: str, *, as_json: bool) -> None:
     """Print it, and leave table and figure in the folder in all formats."""
     from tidemark.harness.report.result_table import ENDINGS, WRITERS
     from tidemark.harness.report.style import looks, save
@@ -110,13 +139,13 @@ def _tell(options: CompareOptions, found: Sweep, folder: Path) -> None:
             (folder / f"{FILES}.{ENDINGS[name]}").write_text(write(table), encoding="utf-8")
         with looks():
             save(violations_by_cell(found), folder, FILES, "Runs with loss or divergence in each cell")
-    if options.as_json:
+    if as_json:
         click.echo(json.dumps(found.to_json()))
         return
-    plain = options.table_format == TEXT
+    plain = table_format == TEXT
     for sentence in found.sentences():
         click.echo(sentence, err=not plain)
-    print_table(found.to_work_with() if options.table_format == "csv" else found.to_read(), options.table_format)
+    print_table(found.to_work_with() if table_format == "csv" else found.to_read(), table_format)
     click.echo(f"Table and figure: {folder}/{FILES}.csv, .tex, .md, .json, .pdf, .svg, .png", err=not plain)
 
 

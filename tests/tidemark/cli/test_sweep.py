@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from tidemark.cli.compare import compare_command
+from tidemark.cli.report import report_command
 
 SWEEP = ["--variants", "kafka-0.10,kafka-2.7", "--seed", "3", "--plans", "4", "--sweep", "replicas=3,5", "min-isr=2,4"]
 
@@ -51,6 +52,21 @@ def test_the_same_command_again_runs_nothing_and_prints_what_it_is_asked_for(swe
 
     assert told.stdout == (folder / "sweep.csv").read_text()
     assert next(csv.reader(io.StringIO(told.stdout)))[:3] == ["replication-factor", "min-isr", "variant"]
+
+
+def test_report_tells_of_each_cell_and_not_of_all_in_one(swept):
+    folder, told = swept
+    before = (folder / "sweep.json").read_text()
+
+    again = CliRunner().invoke(report_command, [str(folder)], standalone_mode=False, catch_exceptions=False)
+
+    assert again.stdout == told.stdout
+    assert (folder / "sweep.json").read_text() == before
+    assert not (folder / "report.html").exists()
+    (folder / "sweep.json").unlink()
+    again = CliRunner().invoke(report_command, [str(folder), "--json"], standalone_mode=False, catch_exceptions=False)
+    assert (len(json.loads(again.stdout)["cells"]), json.loads(again.stdout)["settings"]) == (3, "seed 3")
+    (folder / "sweep.json").write_text(before)
 
 
 @pytest.mark.parametrize(
