@@ -166,6 +166,12 @@ def test_the_page_has_a_block_for_each_operation_and_a_link_back(tmp_path):
     assert "All 3 operations." in page.read_text(encoding="utf-8")
 
 
+def test_a_sheet_that_is_wider_than_a_phone_scrolls_in_a_box_of_its_own(tmp_path):
+    text = write_timeline(timeline_of(SMALL, []), tmp_path / "t.html", "mine").read_text(encoding="utf-8")
+    assert ".scroll { overflow: auto;" in text
+    assert re.search(r'<div class="scroll" tabindex="0"[^>]*>\s*<div class="sheet"', text)
+
+
 def test_hostile_values_are_shown_and_not_run(tmp_path):
     evil = '"><script>alert(1)</script>'
     shown = timeline_of(history(send(1000, evil, 4000, evil)), [])
