@@ -41,6 +41,7 @@ NOT_READ = {
     "sh": "commands",
     "sql": "docs/querying.md",
     "mermaid": "written by the code",
+    "yaml": "tests/installation/test_action.py",
     "{toctree}": "tests/docs/test_site.py",
 }
 """What is no block for Python and its readers: who holds it instead."""
