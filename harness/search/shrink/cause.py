@@ -44,9 +44,7 @@ from tidemark.checkers.history.trace_events import (
     TraceEvent,
     Truncate,
 )
-from tidemark.checkers.replicas.divergence import NAME as DIVERGENCE
 from tidemark.checkers.replicas.isr_life import IsrLife
-from tidemark.checkers.replicas.log_matching import NAME as LOG_MATCHING
 from tidemark.checkers.replicas.lost_committed_write import NAME as LOST
 from tidemark.checkers.replicas.replay import replay
 from tidemark.checkers.replicas.replayed_replica import HOLE, ReplayedReplica, ReplayedReplicas
@@ -124,10 +122,10 @@ def _facts(
         loss = _loss_behind(anomaly, verdict)
         if loss is not None:
             yield _of_loss(loss, trace, say)
-    elif anomaly.name in (DIVERGENCE, LOG_MATCHING) and trace:
+    elif "follower_record" in evidence and trace:
         yield _of_difference(anomaly, trace, say)
     elif anomaly.name == STUCK:
-        differences = [one for one in verdict.anomalies if one.name in (DIVERGENCE, LOG_MATCHING)]
+        differences = [one for one in verdict.anomalies if "follower_record" in one.evidence]
         for sentence in evidence.get("because", ()):
             behind = next((one for one in differences if one.message == sentence), None)
             stop = next((one for one in verdict.named(BROKER_STOPPED) if one.message == sentence), None)

@@ -227,3 +227,15 @@ def test_the_same_in_another_run_is_the_same():
     other = [(entry[0] + 1_000, *entry[1:]) for entry in DIVERGED]
     one = facts([*DIVERGED, (31, 2, "fetched", P, 2, 1)], "divergence")
     assert one == facts([*other, (1_031, 2, "fetched", P, 2, 1)], "divergence")
+
+
+def test_a_difference_between_the_final_logs_of_a_system_that_tells_nothing_else_is_its_own_sentence():
+    trace = [(90, node, "final", P, role, -1, 1, 1, (), ((0, 0, (value,)),)) for node, role, value in FINALS]
+    history = History.of(untold=True, isr=False, min_isr=2, replicas={P: [1, 2]}, trace=trace, contract="majority")
+    verdict = check(history)
+    (anomaly,) = verdict.named("divergence")
+
+    assert causes_of(anomaly, verdict, history)[0].facts == (without_numbers(anomaly.message),)
+
+
+FINALS = ((1, "leader", 7), (2, "follower", 8))
