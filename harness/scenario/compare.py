@@ -17,7 +17,7 @@ def describe(scenario: Scenario, anomaly: Anomaly) -> str:
     evidence, name, broker = anomaly.evidence, scenario.records.name, scenario.broker_name
     if "value" in evidence:
         return name(evidence["value"])
-    if anomaly.name in ("divergence", "log-matching"):
+    if "follower_record" in evidence:
         leader, follower = broker(evidence["leader"]), broker(evidence["follower"])
         return f"{follower} has {name(evidence['follower_record'][1])} where {leader} has {name(evidence['leader_record'][1])}"
     if anomaly.name == "leader-completeness":

@@ -6,7 +6,9 @@ import json
 import pytest
 from rich.console import Console
 
+from tidemark.checkers import Anomaly
 from tidemark.harness.scenario import all_scenarios, find, parse_scenario, run_scenario
+from tidemark.harness.scenario.compare import describe
 from tidemark.harness.scenario.show import in_names, show_outcome
 from tidemark.nodes.core.variant import VariantError
 
@@ -80,6 +82,12 @@ def test_an_anomaly_that_nobody_expected_is_told():
 
     assert len(outcome.mismatches) == 1
     assert "nobody expected the violation lost-committed-write m2" in outcome.mismatches[0]
+
+
+def test_a_difference_between_logs_that_are_shown_at_the_end_only_has_no_detail():
+    anomaly = Anomaly("divergence", "violation", 9, "t-0", "", evidence={"offset": 1, "nodes": [1, 2]})
+
+    assert describe(all_scenarios()[0], anomaly) == ""
 
 
 def test_the_promises_a_loss_breaks_are_compared():
