@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # ``X as X``: a type checker may take it from here
     from tidemark.harness.systems.capabilities import VotesItself as VotesItself
     from tidemark.harness.systems.capabilities import Watched as Watched
     from tidemark.harness.systems.outside.real_system import Install as Install
+    from tidemark.harness.systems.outside.real_system import Jar as Jar
     from tidemark.harness.systems.outside.real_system import LogEntry as LogEntry
     from tidemark.harness.systems.outside.real_system import Node as Node
     from tidemark.harness.systems.outside.real_system import Process as Process
@@ -68,7 +69,7 @@ _PLACES = {
     "harness.systems.capabilities": (
         "Elects HandsOverController LaysOutLogs ReadsLogs Reassigns Retains SpreadsRules VotesItself Watched"
     ),
-    "harness.systems.outside.real_system": "Install LogEntry Node Process RealSystem Script View",
+    "harness.systems.outside.real_system": "Install Jar LogEntry Node Process RealSystem Script View",
     "harness.systems.speaks_kafka": "SpeaksKafka",
     "harness.systems.system": "Deployment System SystemRefusalError",
     "nemesis": "Fault ObjectWorkload Plan Trigger WorkloadSpec generate_plan",

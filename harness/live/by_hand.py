@@ -128,6 +128,7 @@ def start_nodes(system: System, deployment: Deployment) -> None:
         controls[node].start(nodes.config(node, incarnation=1))
 
     try:
+        nodes.prepare()
         if system.controller_first and nodes.has_node_0:
             start(CONTROLLER)
         with ThreadPoolExecutor(len(controls)) as pool:

@@ -92,6 +92,14 @@ class ClusterNodes:
         """A process is about to be started again: wait for what would keep it from starting."""
         self.system.before_start(node, self.controls, self.deployment)
 
+    def prepare(self) -> None:
+        """No process runs yet: what they need beside them is started.
+
+        Raises:
+            NodeError: it cannot be.
+        """
+        self.system.prepare(self.deployment)
+
     def after_start(self) -> None:
         """All processes run for the first time: make the topic, if the system does not by itself.
 

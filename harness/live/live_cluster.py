@@ -126,6 +126,8 @@ class LiveCluster(ClusterNodes):
         """
         for node, one in self.nodes.items():
             self.processes.submit(node, "clean", one.clean)
+        self.run_loop.settle(START_ALL_S)
+        self.prepare()
         if self.has_node_0:
             self.processes.start(CONTROLLER)
         if self.system.controller_first:

@@ -188,7 +188,7 @@ def _get_jars(
     if ready is None:
         tell(f"getting Kafka {version} from Maven")
         files = [*recipe_files(RECIPE, JARS_FILES), *recipe_files(NODE_RECIPE, NODE_SYSTEM)]
-        files.append(("certificates.pem", _trusted_certificates()))
+        files.append(("certificates.pem", trusted_certificates()))
         source, dockerfile = _maven_source(), "Dockerfile.jars"
     else:
         arguments |= {"READY": name_of(_ready_image(client, ready.image, tell)), "LIBS": ready.libs}
@@ -263,7 +263,7 @@ def _current_name(
     return _name(version, recipe, below, jars) if below is not None and jars is not None else None
 
 
-def _trusted_certificates() -> bytes:
+def trusted_certificates() -> bytes:
     """Whom this computer trusts, as PEM: a build reaches Maven's repository the way this computer would."""
     candidates = (ssl.get_default_verify_paths().cafile, *TRUSTED)
     found = next((Path(path) for path in candidates if path and Path(path).is_file()), None)

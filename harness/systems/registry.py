@@ -1,7 +1,7 @@
 """Finds a system by what a person typed after ``--system``.
 
-``tidemark``, ``kafka:VERSION[@PROTOCOL]``, ``nats:VERSION[@sync-always]``, ``etcd:VERSION`` are here. Another is a Python file
-(``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``) or an installed package's entry point of the group
+``tidemark``, ``kafka:VERSION[@PROTOCOL]``, ``nats:VERSION[@sync-always]``, ``etcd:VERSION``, ``fluss:VERSION`` are here. Another
+is a Python file (``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``) or an installed package's entry point of the group
 ``tidemark.systems``; both give a function ``system(argument: str)``, of a RealSystem or a System (docs/systems.md).
 """
 
@@ -44,6 +44,10 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
         from tidemark.harness.systems.etcd.system import EtcdSystem
 
         return OutsideSystem(EtcdSystem.parse(text))
+    if name == "fluss":
+        from tidemark.harness.systems.fluss.system import FlussSystem
+
+        return OutsideSystem(FlussSystem.parse(text))
     if broker_config:
         raise SystemRefusalError(
             "--broker-config is for --system kafka:VERSION: Tidemark's own nodes have no such settings"
@@ -73,7 +77,7 @@ def _maker(text: str, name: str) -> Maker:
         raise SystemRefusalError(
             f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
             "kafka:2.8.2@1.1, nats:VERSION such as nats:2.15.1, nats:VERSION@sync-always, "
-            "etcd:VERSION such as etcd:3.5.1, or a file such as ./my_system.py"
+            "etcd:VERSION such as etcd:3.5.1, fluss:VERSION such as fluss:0.9.1, or a file such as ./my_system.py"
         )
     where, thing = found
     return _function(thing, where)

@@ -202,6 +202,13 @@ class System(ABC):
             deployment: of this run.
         """
 
+    def prepare(self, deployment: Deployment) -> None:  # noqa: B027 - most need nothing beside their nodes
+        """No node runs yet: start what they need beside them, on the machine of node 0.
+
+        Raises:
+            NodeError: it cannot be started.
+        """
+
     def before_start(  # noqa: B027 - as above
         self, node: int, controls: Mapping[int, NodeControl], deployment: Deployment
     ) -> None:

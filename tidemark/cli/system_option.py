@@ -29,7 +29,7 @@ class SystemOptions(Options):
         "What runs in the containers: Tidemark's own nodes, real Apache Kafka brokers, NATS JetStream, or a system of your own "
         "(docs/systems.md). Anything but tidemark implies --world docker.",
         default=OWN,
-        metavar="tidemark|kafka:VERSION[@PROTOCOL]|nats:VERSION[@sync-always]|etcd:VERSION|FILE.py",
+        metavar="tidemark|kafka:VERSION[@PROTOCOL]|nats:VERSION[@sync-always]|etcd:VERSION|fluss:VERSION|FILE.py",
     )
     broker_config: tuple[str, ...] = option(
         "A further setting of Kafka's brokers; may be given several times.", multiple=True, metavar="KEY=VALUE"

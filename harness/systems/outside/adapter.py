@@ -13,6 +13,7 @@ from tidemark.harness.systems.system import Deployment, System, SystemRefusalErr
 from tidemark.nemesis import SIMULATED_ONLY, ObjectWorkload
 from tidemark.nemesis.kind import Part
 from tidemark.nemesis.kinds import KINDS, kinds_on
+from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families.outside import OutsideVariant
 
 if TYPE_CHECKING:
@@ -135,6 +136,12 @@ class OutsideSystem(System, Watched):
             "ready": [process.ready] if isinstance(process.ready, str) else [],
             "ready_port": process.ready if isinstance(process.ready, int) else 0,
         }
+
+    def prepare(self, deployment: Deployment) -> None:
+        try:
+            self.real.beside(Node(CONTROLLER, deployment.machines[CONTROLLER]), _nodes(deployment))
+        except OSError as error:
+            raise NodeError(f"what {self.name} needs beside its nodes cannot be started: {error}") from error
 
     def setup(self, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
         """Make the logs; what was written until then is durable, as after half a minute of rest."""

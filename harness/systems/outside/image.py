@@ -12,6 +12,7 @@ from requests import RequestException
 from tidemark.harness.machines.errors import ImageError
 from tidemark.harness.machines.image_build import LABEL, build, content_name, discard, is_old, local_id, one_at_a_time
 from tidemark.harness.machines.images import ensure_image
+from tidemark.harness.systems.outside.jars import stage_of_jars, taken_from_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 REPOSITORY = "tidemark/outside"
 KIND = "outside"
+MANUALS = "/usr/share/man/man1"
+"""A slim Debian has no such folder, and Java's package wants to put a link there."""
 
 
 def build_image(client: DockerClient, name: str, install: Install, tell: Callable[[str], None]) -> str:
@@ -40,7 +43,7 @@ def build_image(client: DockerClient, name: str, install: Install, tell: Callabl
         ImageError: it cannot be built.
     """
     below = ensure_image(client, tell)
-    if not (install.packages or install.files or install.commands):
+    if not (install.packages or install.files or install.jars or install.commands):
         return below
     try:
         with one_at_a_time():
@@ -59,17 +62,19 @@ def build_image(client: DockerClient, name: str, install: Install, tell: Callabl
 
 
 def _context(install: Install) -> list[tuple[str, bytes]]:
-    lines = ["ARG BELOW", "FROM ${BELOW}"]
+    files, stage = stage_of_jars(install.jars)
+    lines = ["ARG BELOW", *stage, "FROM ${BELOW}"]
     if install.packages:
         packages = " ".join(map(quote, sorted(install.packages)))
         lines.append(
-            f"RUN apt-get update -q && apt-get install -qy --no-install-recommends {packages} && apt-get clean"
+            f"RUN mkdir -p {MANUALS} && apt-get update -q "
+            f"&& apt-get install -qy --no-install-recommends {packages} && apt-get clean"
         )
-    files = []
     for number, (there, content) in enumerate(sorted(install.files.items())):
         files.append((f"files/{number}", content.read_bytes() if isinstance(content, Path) else content))
         lines.append(f'COPY ["files/{number}", "{there}"]')
         lines.append(f"RUN chmod 755 {quote(there)}")
+    lines += taken_from_stage(install.jars)
     lines += [f"RUN {command}" for command in install.commands]
     return [*files, ("Dockerfile", "\n".join([*lines, ""]).encode())]
 

@@ -26,6 +26,17 @@ CLIENT_PORT = 19092
 ASK_S = 2.0
 
 
+class Jar(NamedTuple):
+    """One jar out of Maven's repository, without what it depends on.
+
+    Attributes:
+        name: ``group:artifact:version``. sha256: what it must be; empty: whatever the repository says.
+    """
+
+    name: str
+    sha256: str
+
+
 @dataclass(frozen=True)
 class Install:
     """What must be on a node's machine, a Debian 12 with Python 3.11.
@@ -33,11 +44,13 @@ class Install:
     Attributes:
         packages: of Debian.
         files: path there → a file here, or its content. All may be executed.
+        jars: path there → a jar, fetched while the image is built.
         commands: for a shell, while the image is built, one after the other.
     """
 
     packages: Sequence[str] = ()
     files: Mapping[str, Path | bytes] = field(default_factory=dict)
+    jars: Mapping[str, Jar] = field(default_factory=dict)
     commands: Sequence[str] = ()
 
 
@@ -208,6 +221,19 @@ class RealSystem(ABC):
             node: its number.
             nodes: all of them, itself included.
             logs: the names of the logs that the workload uses, such as ``t-0``.
+        """
+
+    def beside(self, machine: Node, nodes: Mapping[int, Node]) -> None:  # noqa: B027 - many need none
+        """All nodes are down: start what they cannot do without, such as a metadata store, on a machine of its own.
+
+        No fault strikes it. What an earlier run has left there is still there, and must go.
+
+        Args:
+            machine: its number is 0.
+            nodes: those that will be started.
+
+        Raises:
+            NodeError, OSError: it cannot be done.
         """
 
     def setup(self, nodes: Mapping[int, Node], logs: Mapping[str, Sequence[int]]) -> None:  # noqa: B027 - many need none

@@ -135,11 +135,11 @@ def test_certificates_are_those_this_computer_is_told_to_trust(monkeypatch, tmp_
     (tmp_path / "trusted.pem").write_bytes(b"-----BEGIN CERTIFICATE-----\n")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))
 
-    assert kafka_image._trusted_certificates() == b"-----BEGIN CERTIFICATE-----\n"
+    assert kafka_image.trusted_certificates() == b"-----BEGIN CERTIFICATE-----\n"
 
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
     monkeypatch.setattr(kafka_image, "TRUSTED", ())
-    assert kafka_image._trusted_certificates() == b""
+    assert kafka_image.trusted_certificates() == b""
 
 
 # Names

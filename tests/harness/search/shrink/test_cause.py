@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.checkers import History, check, polled, sent
+from tidemark.checkers import Anomaly, History, check, polled, sent
 from tidemark.harness.search.shrink.cause import causes_of, without_numbers
 
 P = "t-0"
@@ -214,6 +214,14 @@ def test_each_sentence_that_explains_a_stuck_partition_is_a_cause():
         ("Broker N has not been told anything since it started.",),
         ("Broker N refuses the batch at offset N as out of order since N s: its log ends at N.",),
     ]
+
+
+def test_logs_that_differ_though_nobody_traced_why_have_their_own_sentence():
+    message = "The logs of nodes 1 and 2 for t-0 differ when all is over."
+    differ = Anomaly("divergence", "violation", 12, P, message, evidence={"offset": 0, "nodes": [1, 2]})
+    history = History.of(trace=COMMITTED)
+
+    assert causes_of(differ, check(history), history)[0].facts == (without_numbers(message),)
 
 
 def test_any_other_anomaly_is_its_own_sentence():

@@ -1,12 +1,15 @@
 """What a system of any protocol is to the live world: what it suffers, how it is told, what is refused."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tidemark import Install, Process, RealSystem, View
+from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.runs.suffering import suffer
 from tidemark.harness.systems.outside.adapter import OutsideSystem, told
 from tidemark.harness.systems.registry import find_system
-from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.harness.systems.system import Deployment, SystemRefusalError
 from tidemark.nemesis import Fault, Plan, Trigger, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.families import family_of
@@ -98,3 +101,20 @@ def test_nats_promises_what_its_documentation_says_of_its_setting():
     promises = [find_system(text).real.promise for text in ("nats:2.15.1", "nats:2.15.1@sync-always")]
 
     assert promises == ["durable", "majority"]
+
+
+class Accompanied(Shy):
+    def beside(self, machine, nodes):
+        self.told = (machine.number, machine.address, sorted(nodes))
+        raise ConnectionRefusedError("nobody is there")
+
+
+def test_what_nodes_need_beside_them_is_started_on_the_machine_of_node_0():
+    system = Accompanied()
+    machines = {node: SimpleNamespace(inner_ip=f"10.0.0.{node}") for node in range(5)}
+    deployment = Deployment(machines, ClusterSpec(), OutsideSystem(system).variant("shy"))
+
+    with pytest.raises(NodeError, match="what shy needs beside its nodes cannot be started: nobody is there"):
+        OutsideSystem(system).prepare(deployment)
+
+    assert system.told == (0, "10.0.0.0", [1, 2, 3])
