@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
-REPORTS = ("results/published/demo", "results/published/families")
-"""Folders that are copied, each with a report.html."""
+REPORTS = ("results/published/demo", "results/published/families", "results/published/real-systems")
+"""Folders that are copied, each with a report.html, or several."""
 NAVIGATION = Path(__file__).with_name("navigation.md")
 
 project = "Tidemark"

@@ -21,12 +21,21 @@ UNSYNCED_KAFKA = (
 )
 
 
+BUT_NATS = (
+    "If multiple servers fail simultaneously, all due to an OS failure, and before their data has been fsync-ed, the cluster may "
+    "fail to recover the most recently acknowledged messages. If a failed server lost data locally due to an OS failure, although "
+    "extremely rare, it may rejoin the cluster and form a new majority with nodes that have never received or persisted a given "
+    "message. (docs.nats.io, JetStream, since the end of 2025)"
+)
+"""What it says besides."""
+
+
 class About(NamedTuple):
     """Of one system.
 
     Attributes:
-        title: for people. settings: how it runs. promised: the words of its documentation. repairs: the start of the name of the
-            system that this one is beside, with the setting that repairs it; empty if it is none.
+        title: for people. settings: how it runs. promised: the words of its documentation. repairs: the name of the system
+            that this one is beside, with the setting that repairs what it loses; empty if it is beside none.
     """
 
     title: str
@@ -65,7 +74,7 @@ def about(one: Entrant) -> About:
         return About(
             f"NATS JetStream {release}",
             "a stream of three replicas in files; all else as it comes: synced every two minutes",
-            promised,
+            f"{promised}<br>{BUT_NATS}",
         )
     if kind == "etcd":
         return About(

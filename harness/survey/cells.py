@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tidemark.harness.runs.kept_results import KeptResults
 from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID, KeptRun, kept_run
 from tidemark.harness.soak.planned import PlannedRun
-from tidemark.harness.survey.counted import COUNTS, Counted
+from tidemark.harness.survey.counted import COUNTS, SETS, Counted
 
 Interval = Callable[[int, int], tuple[float, float]]
 """Hits and runs → the limits of the share."""
+
+
+LOSSES: Final = frozenset({"lost-committed-write", "lost-write", SETS})
+"""Kinds of anomalies that say that acknowledged records are gone."""
 
 
 class Run(NamedTuple):
@@ -36,7 +41,8 @@ class Cell:
 
     Attributes:
         runs: that count. lossy: of these, in which acknowledged records were lost. low, high: the interval of that share.
-        broken: of the lossy, in which the promise that the system is judged by was broken.
+        broken: of the lossy, in which the promise that the system is judged by forbids the loss.
+        others: what else the promise forbids, a kind of anomaly → in how many runs.
         acked, lost, unknown_records: records in all of these runs.
         asked, answered: writes before the faults ended, and those acknowledged.
         silent_us: of each run the longest time without an acknowledgement, in order.
@@ -52,6 +58,7 @@ class Cell:
     low: float
     high: float
     broken: int
+    others: dict[str, int]
     acked: int
     lost: int
     unknown_records: int
@@ -103,7 +110,8 @@ def _cell(place: tuple[str, str], all_runs: Sequence[Run], interval: Interval) -
         lossy=len(lossy),
         low=low,
         high=high,
-        broken=sum(run.kept.valid == INVALID for run in lossy),
+        broken=sum(not LOSSES.isdisjoint(run.kept.violations) for run in lossy),
+        others=dict(sorted(Counter(kind for run in runs for kind in {*run.kept.violations} - LOSSES).items())),
         acked=sum(one.acked for one in counted),
         lost=sum(one.lost for one in counted),
         unknown_records=sum(one.unknown for one in counted),

@@ -25,6 +25,11 @@ does not promise otherwise; what it promises is quoted [below](#how-each-was-set
 nothing can be lost, only that so many tries did not show it; and nothing here says how fast a system is, or how often its
 power fails."""
 
+SILENCE = """\
+The longest time without any acknowledgement while trouble lasted: in the middle one of the runs, and in the worst. It holds the
+time for which servers were down by the plan, up to 2.5 s, multiplied as said below. How many writes failed is not compared:
+some clients wait for an answer, and others try again at once."""
+
 READ_WITH_CARE = """\
 - A power loss takes from NATS and etcd everything that they had not synced, the worst that a disk may do. Of Kafka and of
   our own nodes a share of it survives, drawn for each log. So whether there is a loss can be compared between them; how
@@ -32,6 +37,9 @@ READ_WITH_CARE = """\
 - A disk here keeps what was synced, always. A real one may not.
 - Plans are short. All their times are multiplied by what a system needs (*times*, below), and so are Kafka's time-outs,
   which the plans set shorter than Kafka's defaults. Seconds of silence tell more about time-outs than about systems.
+- What NATS promises of the crash of one machine is told in two ways, both quoted. It is judged by the first, which the reference
+  of 2.14 has no more ([adding a system](systems.md#nats-jetstream)). No plan here does what the second warns of: power loss
+  of one *and* cut links. [A script does](findings/nats-one-power-loss.md), and loses records.
 - The servers share one machine, and are slower than on machines of their own.
 - Reads that are out of date are looked for where it can be told: in the logs of Kafka's and our replicas, and in etcd's set.
   NATS shows no high watermark, so nobody looked there."""
@@ -41,7 +49,7 @@ NOT_TRIED = """\
 - Lost and full disks, slow links, and several kinds of trouble at once. `tidemark run` and `tidemark soak` try those.
 - More than three servers, more than one log, upgrades, clusters whose members change.
 - The power of Kafka's KRaft controller: it is one process here, and goes on.
-- Apache Fluss, Redpanda, Pulsar and RabbitMQ: not yet.
+- Apache Fluss, which can be run (`fluss:VERSION`), Redpanda, Pulsar and RabbitMQ: not yet.
 - Any setting but the default and the one beside it."""
 
 
@@ -81,6 +89,7 @@ def _lines(
     of = {(cell.system, cell.trouble): cell for cell in found}
     yield from ("# Real systems side by side", "", INTRODUCTION, "", f"    {command}", "")
     yield from _summary(found, runs)
+    yield from _in_short({one.name: about(one).title for one in entrants}, found)
     yield from ("## Acknowledged records that were lost", "")
     yield _row("", *(TROUBLES[trouble].words for trouble in troubles))
     yield _row(*["---"] * (len(troubles) + 1))
@@ -89,9 +98,10 @@ def _lines(
     yield ""
     for trouble in troubles:
         yield f"- *{TROUBLES[trouble].words}*: {TROUBLES[trouble].about}"
+    yield "- Words such as `stuck` in a cell: what else went wrong ([anomalies](anomalies.md)), and in how many runs."
+    yield "- *synced*: such a row met power losses only, since what it does otherwise shows nowhere else."
     yield from ("", "## Time without an answer", "")
-    yield "Writes that began before the trouble was over and were not acknowledged; below it the longest time without any"
-    yield from ("acknowledgement, in the middle run and the worst.", "")
+    yield from (SILENCE, "")
     yield _row("", *(TROUBLES[trouble].words for trouble in troubles))
     yield _row(*["---"] * (len(troubles) + 1))
     for one in entrants:
@@ -108,9 +118,7 @@ def _lines(
     )
     for one in entrants:
         told = about(one)
-        yield _row(
-            f"{told.title}<br>`{one.name}`", told.settings, f"“{told.promised}”" if told.promised else "", _times(one)
-        )
+        yield _row(f"{told.title}<br>`{one.name}`", told.settings, _quoted(told.promised), _times(one))
     yield from ("", "## Read with care", "", READ_WITH_CARE)
     yield from ("", "## What was not tried", "", NOT_TRIED, "")
     yield from _reasons(runs, found)
@@ -125,14 +133,41 @@ def _summary(found: Sequence[Cell], runs: Sequence[Run]) -> Iterator[str]:
     if done:
         days = sorted({run.kept.played[:10] for run in done})
         when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        commits = ", ".join(f"`{commit}`" for commit in sorted({run.kept.commit for run in done if run.kept.commit}))
         hours = sum(run.kept.seconds for run in done) / 3600
         acked = sum(cell.acked for cell in found)
-        yield f"{len(done)} runs in {hours:.1f} hours, {acked:,} records acknowledged; {when}, by Tidemark {commits}."
+        yield f"{len(done)} runs in {hours:.1f} hours, {acked:,} records acknowledged; {when}."
     missing = sum(cell.missing for cell in found)
     if missing:
         yield f"{missing} runs are still to come: a cell counts those that were made."
     yield ""
+
+
+def _in_short(titles: dict[str, str], found: Sequence[Cell]) -> Iterator[str]:
+    """What the first table says, in sentences."""
+    by_trouble: dict[str, list[Cell]] = {}
+    for cell in found:
+        if cell.runs:
+            by_trouble.setdefault(cell.trouble, []).append(cell)
+    calm = [trouble for trouble, of in by_trouble.items() if not any(cell.lossy for cell in of)]
+    if calm:
+        runs = sum(cell.runs for trouble in calm for cell in by_trouble[trouble])
+        yield f"- Nothing acknowledged was lost in {runs} runs of these troubles: {', '.join(map(_heading, calm))}."
+    for trouble, of in by_trouble.items():
+        if trouble not in calm:
+            lost = "; ".join(f"{titles[cell.system]} in {cell.lossy} of {cell.runs} runs" for cell in of if cell.lossy)
+            kept = "; ".join(f"{titles[cell.system]} in {cell.runs}" for cell in of if not cell.lossy)
+            yield f"- *{_heading(trouble)}*: records were lost by {lost}." + (f" None by {kept}." if kept else "")
+    for cell in found:
+        if cell.others:
+            kinds = ", ".join(f"`{kind}` in {runs}" for kind, runs in cell.others.items())
+            yield f"- {titles[cell.system]}, *{_heading(cell.trouble)}*: {kinds} of {cell.runs} runs, against its promise."
+    yield ""
+
+
+def _heading(trouble: str) -> str:
+    """Of a column, where it stands alone."""
+    words = TROUBLES[trouble].words
+    return f"power loss {words}" if words.startswith("of ") else words
 
 
 def _lost(cell: Cell | None, stories: str) -> str:
@@ -144,8 +179,9 @@ def _lost(cell: Cell | None, stories: str) -> str:
         return "unknown" if cell.unknown else "not tried"
     told = f"[{cell.lossy} of {cell.runs}]({stories}#{anchor(heading_of(cell))})"
     limits = f"{100 * cell.low:.0f} to {100 * cell.high:.0f} %"
+    beside = "".join(f"<br>`{kind}` {runs}" for kind, runs in cell.others.items())
     if not cell.lossy:
-        return f"{told}<br>0 of {cell.acked:,}<br>{limits}"
+        return f"{told}<br>0 of {cell.acked:,}<br>{limits}{beside}"
     how = (
         "permitted"
         if not cell.broken
@@ -153,22 +189,31 @@ def _lost(cell: Cell | None, stories: str) -> str:
         if cell.broken == cell.lossy
         else f"{cell.broken} against its promise"
     )
-    return f"**{told}**<br>{cell.lost:,} of {cell.acked:,}<br>{limits}<br>{how}"
+    return f"**{told}**<br>{cell.lost:,} of {cell.acked:,}<br>{limits}<br>{how}{beside}"
 
 
 def _silent(cell: Cell | None) -> str:
     if cell is None or not cell.runs:
         return "–"
-    share = 100 * (1 - cell.answered / cell.asked) if cell.asked else 0.0
-    return f"{share:.1f} %<br>{median(cell.silent_us) / 1e6:.1f} s, {cell.silent_us[-1] / 1e6:.1f} s"
+    return f"{median(cell.silent_us) / 1e6:.1f} s, {cell.silent_us[-1] / 1e6:.1f} s"
 
 
 def _stale(of_system: Sequence[Cell]) -> str:
     looked, stale = sum(cell.looked for cell in of_system), sum(cell.stale for cell in of_system)
     if not looked:
         return "nobody looked"
-    where = [f"{TROUBLES[cell.trouble].words} {cell.stale} of {cell.looked}" for cell in of_system if cell.stale]
+    where = [f"{_heading(cell.trouble)} {cell.stale} of {cell.looked}" for cell in of_system if cell.stale]
     return f"{stale} of {looked} runs" + (f" ({', '.join(where)})" if where else "")
+
+
+def _quoted(promised: str) -> str:
+    """Words and where they stand.
+
+    >>> _quoted("Nothing is lost. (its README)")
+    '“Nothing is lost.” (its README)'
+    """
+    parts = [part.rpartition(" (") for part in promised.split("<br>") if part]
+    return "<br>".join(f"“{words}” ({source}" if space else f"“{source}”" for words, space, source in parts)
 
 
 def _times(one: Entrant) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidemark.harness.soak.planned import PlannedRun
+from tidemark.harness.survey.about import about
 from tidemark.harness.survey.entrants import Entrant
-from tidemark.harness.survey.troubles import plan_of
+from tidemark.harness.survey.troubles import POWER, plan_of
 from tidemark.harness.systems.system import SystemRefusalError
 
 
@@ -15,6 +16,8 @@ def planned_runs(
 ) -> list[PlannedRun]:
     """All of them in the order of work: plan by plan, so that what is not finished tells of all systems and troubles.
 
+    A system that stands beside another of them, and syncs more, meets power losses only: what it does shows nowhere else.
+
     Args:
         entrants: the systems.
         troubles: kinds of trouble.
@@ -22,11 +25,13 @@ def planned_runs(
         seed: of the plans.
         time_scale: all times of a plan are multiplied by this; by what each system needs, unless told otherwise.
     """
+    names = {one.name for one in entrants}
     return [
         _planned(one, trouble, seed, index, time_scale)
         for index in range(plans)
         for one in entrants
         for trouble in troubles
+        if about(one).repairs not in names or trouble.startswith(POWER)
     ]
 
 

@@ -17,14 +17,16 @@ def show_survey(found: Sequence[Cell], console: Console) -> None:
     of = {(cell.system, cell.trouble): cell for cell in found}
     table = Table("system", *troubles)
     for system in dict.fromkeys(cell.system for cell in found):
-        table.add_row(system, *(_told(of[system, trouble]) for trouble in troubles))
+        table.add_row(system, *(_told(of.get((system, trouble))) for trouble in troubles))
     console.print(table)
     for why in dict.fromkeys(cell.refused for cell in found if cell.refused):
         console.print(f"cannot be run: {why}", highlight=False, markup=False, soft_wrap=True)
     console.print(sentence(found), highlight=False, markup=False, soft_wrap=True)
 
 
-def _told(cell: Cell) -> Text:
+def _told(cell: Cell | None) -> Text:
+    if cell is None:
+        return Text("–", style="dim")
     if cell.refused:
         return Text("cannot be run", style="dim")
     if not cell.runs:

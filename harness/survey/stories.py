@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from tidemark.harness.runs.folder import PLAN, REPORT
 from tidemark.harness.survey.cells import Cell, Run
 from tidemark.harness.survey.entrants import Entrant
 from tidemark.harness.survey.page import heading_of
+
+LOSSES = ("lost-", "set-full")
+"""What is told first."""
+_NODE = re.compile(r" \(b\d of [^)]*\)")
+"""A role that a plan names by the server is none."""
 
 
 def stories_page(entrants: Sequence[Entrant], found: Sequence[Cell], folder: Path, below: str, table: str) -> str:
@@ -39,20 +45,20 @@ def _story(one: Entrant, cell: Cell, run: Run, folder: Path, below: str) -> Iter
     if counted is None:
         return
     yield from (f"### {heading_of(cell)}", "")
-    yield f"Plan {run.planned.plan.index} of seed {run.planned.plan.seed}, {run.kept.played[:10]}. Verdict:"
-    yield f"{run.kept.valid}, by the promise `{run.kept.contract}`."
+    yield f"Plan {run.planned.plan.index} of seed {run.planned.plan.seed}, {run.kept.played[:10]}. Verdict: {run.kept.valid},"
+    yield f"by the promise `{run.kept.contract}`."
     yield ""
-    yield from (f"- {words}" for words in counted.struck)
+    yield from (f"- {_NODE.sub('', words)}" for words in counted.struck)
     gone = (
         f"{counted.lost} of {counted.acked} acknowledged records are gone"
         if counted.lost
         else f"none of {counted.acked} acknowledged records is gone"
     )
     yield f"- In the end {gone}. The longest time without an acknowledgement: {counted.silent_us / 1e6:.1f} s."
-    yield from (f"- {_plain(words)}" for words in counted.found)
+    yield from (f"- {_plain(words)}" for words in sorted(counted.found, key=lambda words: not words.startswith(LOSSES)))
     if (folder / name / REPORT).exists():
         yield f"- [The whole run, drawn]({below}/{name}/{REPORT})."
-    yield from ("", f"    {command_of(one, f'{below_root(below)}/{name}/{PLAN}')}", "")
+    yield from ("", "```", command_of(one, f"{below_root(below)}/{name}/{PLAN}"), "```", "")
 
 
 def below_root(below: str) -> str:

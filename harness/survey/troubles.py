@@ -20,6 +20,8 @@ LONGEST_US: Final = 5 * S // 2
 FELT_US: Final = 8 * S // 5
 """What is hidden shorter than a session lasts is not noticed."""
 NODES: Final = 3
+POWER: Final = "power-"
+"""Begins the names of power losses."""
 _WORK = WorkloadSpec(producers=3, consumers=1, interval_us=40_000, poll_us=S // 4, batch=1)
 
 

@@ -42,7 +42,7 @@ RUNS = "-runs"
 
 EPILOG = """\b
 Examples:
-  tidemark systems                                          5 plans of six troubles on seven systems: three hours
+  tidemark systems                                          5 plans of six troubles on seven systems: 80 minutes
   tidemark systems --systems nats:2.15.1,nats:2.15.1@sync-always --troubles power-one,power-all --plans 10
   tidemark systems --systems kafka:4.3.1+log.flush.interval.messages=1 --troubles power-all    with a setting of its brokers
   tidemark systems --systems tidemark:raft,./my_system.py   our own nodes under a variant, and a system of yours

@@ -37,6 +37,16 @@ def scripts(*, always: bool) -> dict[str, Script]:
             ),
             loses=not always,
         ),
+        "one-loses-power-two-cut": Script(
+            "One follower is cut off while the leader and the other follower acknowledge writes. That one loses its power; now "
+            "the first can be reached again, and the leader cannot. Nobody is killed, and nobody else loses power.",
+            _plan(
+                Fault("isolate", 2 * S, 4 * S + S // 2, "b3"),
+                Fault("isolate", 6 * S, _ASLEEP, "b1"),
+                Fault("power", 6 * S + S // 10, S, "b2"),
+            ),
+            loses=not always,
+        ),
         "one-loses-power": Script(
             "The power of one follower fails: the two others have everything.",
             _plan(Fault("power", 5 * S, S, "b2")),

@@ -42,9 +42,20 @@ def test_every_system_meets_the_same_plans_in_its_own_times():
 def test_the_usual_systems_can_carry_out_all_of_it():
     runs = planned_runs(found(*USUAL), list(TROUBLES), plans=3, seed=1)
 
-    assert len(runs) == 7 * 6 * 3
+    assert len(runs) == 3 * (5 * 6 + 2 * 3)
+    assert {run.profile for run in runs if run.system == "nats:2.15.1@sync-always"} == {
+        "power-one",
+        "power-two",
+        "power-all",
+    }
     assert [run.refused for run in runs if run.refused] == []
     assert len({run.name for run in runs}) == len(runs)
+
+
+def test_a_system_with_a_setting_meets_everything_where_it_stands_alone():
+    runs = planned_runs(found("nats:2.15.1@sync-always"), list(TROUBLES), plans=1, seed=1)
+
+    assert [run.profile for run in runs] == list(TROUBLES)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +197,7 @@ def test_a_cell_counts_runs_that_say_something():
         ("unknown", None),
         ("missing", None),
     )
+    runs[1].kept.violations = {"lost-committed-write": 5}
     (cell,) = cells(runs, wilson)
 
     assert (cell.runs, cell.lossy, cell.broken, cell.unknown, cell.missing) == (3, 2, 1, 2, 1)
@@ -193,6 +205,17 @@ def test_a_cell_counts_runs_that_say_something():
     assert (round(cell.low, 3), round(cell.high, 3)) == (0.208, 0.939)
     assert (cell.stale, cell.looked) == (0, 0)
     assert cell.told is runs[1]
+
+
+def test_a_loss_that_is_permitted_is_told_from_what_else_is_not():
+    (run,) = runs_of(("invalid", Counted(100, 40, 0, 110, 100, 3, -1)))
+    run.kept.violations = {"stuck": 1, "divergence": 2}
+    (cell,) = cells([run], wilson)
+    assert (cell.lossy, cell.broken, cell.others) == (1, 0, {"divergence": 1, "stuck": 1})
+
+    run.kept.violations = {"lost-write": 7}
+    (cell,) = cells([run], wilson)
+    assert (cell.lossy, cell.broken, cell.others) == (1, 1, {})
 
 
 def test_a_loss_counts_even_where_the_rest_is_unknown():

@@ -20,6 +20,7 @@ def cell(system, trouble="power-all", runs=5, lossy=0, broken=0, lost=0, **more)
         "high": 0.434,
         "acked": 1200,
         "unknown_records": 0,
+        "others": {},
         "asked": 1000,
         "answered": 900,
         "silent_us": (1_000_000, 2_500_000, 4_000_000),
@@ -47,10 +48,12 @@ def page(*found, entrants=ENTRANTS):
         ),
         (cell("nats:2.15.1", lossy=2, broken=2, lost=3), "0 to 43 %<br>against its promise |"),
         (cell("nats:2.15.1", lossy=2, broken=1, lost=3), "0 to 43 %<br>1 against its promise |"),
+        (cell("nats:2.15.1", lossy=1, lost=3, others={"stuck": 1}), "0 to 43 %<br>permitted<br>`stuck` 1 |"),
+        (cell("nats:2.15.1", others={"divergence": 2}), "0 to 43 %<br>`divergence` 2 |"),
         (cell("nats:2.15.1", runs=0), "| NATS JetStream 2.15.1 | not tried |"),
         (cell("nats:2.15.1", runs=0, unknown=3), "| NATS JetStream 2.15.1 | unknown |"),
         (cell("nats:2.15.1", runs=0, refused="it cannot"), "| NATS JetStream 2.15.1 | cannot be run |"),
-        (cell("nats:2.15.1"), "| 10.0 %<br>2.5 s, 4.0 s |"),
+        (cell("nats:2.15.1"), "| NATS JetStream 2.15.1 | 2.5 s, 4.0 s |"),
     ],
 )
 def test_a_cell_in_words(found, told):
@@ -69,7 +72,8 @@ def test_what_every_system_promises_is_quoted_with_its_place():
 
     for one in ENTRANTS:
         assert about(one).promised.endswith(")")
-        assert f"“{about(one).promised}”" in text
+        for quoted in about(one).promised.split("<br>"):
+            assert f"“{quoted.rpartition(' (')[0]}” (" in text
         assert f"`{one.name}`" in text
     assert "`log.flush.interval.messages=1`" in text
     assert "`sync_interval: always`" in text
@@ -93,8 +97,23 @@ def test_every_kind_of_trouble_is_told_in_a_sentence():
 def test_late_reads_are_told_where_somebody_looked():
     text = page(cell("etcd:3.7.3", stale=1, looked=5), cell("nats:2.15.1"))
 
-    assert "- etcd 3.7.3: 1 of 5 runs (of all three 1 of 5)" in text
+    assert "- etcd 3.7.3: 1 of 5 runs (power loss of all three 1 of 5)" in text
     assert "- NATS JetStream 2.15.1: nobody looked" in text
+
+
+def test_the_tables_are_told_in_short():
+    text = page(
+        cell("kafka:4.3.1", "kill"),
+        cell("kafka:4.3.1", lossy=4, lost=9),
+        cell("etcd:3.7.3"),
+        cell("nats:2.15.1", runs=0),
+    )
+
+    assert "- Nothing acknowledged was lost in 5 runs of these troubles: kill.\n" in text
+    assert (
+        "- *power loss of all three*: records were lost by Kafka 4.3.1 in 4 of 5 runs. None by etcd 3.7.3 in 5.\n"
+        in text
+    )
 
 
 def test_the_introduction_is_short():
@@ -115,6 +134,6 @@ def test_a_system_that_nobody_here_knows_is_told_by_its_own_words(tmp_path):
     name = f"{tmp_path}/mine.py"
     mine = entrant(name, lambda text, settings: find_system(text, dict(settings)))
 
-    assert f"| {name}<br>`{name}` | as its file says | “nothing is lost (its README)” | × 1 |" in page(
+    assert f"| {name}<br>`{name}` | as its file says | “nothing is lost” (its README) | × 1 |" in page(
         cell(name), entrants=[mine]
     )
