@@ -41,6 +41,8 @@ NOT_READ = {
     "sh": "commands",
     "sql": "docs/querying.md",
     "mermaid": "written by the code",
+    "java": "tests/examples/test_recorders.py",
+    "go": "tests/examples/test_recorders.py",
     "yaml": "tests/installation/test_action.py",
     "{toctree}": "tests/docs/test_site.py",
 }

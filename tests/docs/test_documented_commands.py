@@ -50,6 +50,8 @@ FOREIGN = {
     "python3": "makes an environment for Spark's workers, from the package index",
     "environment/bin/venv-pack": "is of that environment",
     "mkdir": "is of that environment",
+    "javac": "compiles what the reader has copied, as tests/examples/test_recorders.py does",
+    "go": "runs what the reader has copied, as tests/examples/test_recorders.py does",
     "pytest": "runs a test of the reader, as tests/tidemark/test_pytest_plugin.py does",
     "home=$(python3": "begins a Spark cluster, which tests/pipeline/test_cluster.py does",
     "$home/bin/spark-class": "begins a Spark cluster, which tests/pipeline/test_cluster.py does",
