@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +35,18 @@ GOOD = b"""\
 {"kind":"op","time":3,"process":"c","type":"invoke","f":"poll","value":[["poll",{}]],"final":true}
 {"kind":"op","time":4,"process":"c","type":"ok","f":"poll","value":[["poll",{"t-0":[[0,1]]}]],"final":true}
 """
+SETTINGS = b"""\
+security.protocol=SASL_PLAINTEXT
+sasl.mechanism=PLAIN
+"""
+LOG = b"""\
+[2026-11-26 11:15:44,205] INFO [UnifiedLog partition=t-0, dir=/d] Incremented log start offset to 5 due to client delete records \
+request (org.apache.kafka.storage.internals.log.UnifiedLog)
+[2026-11-26 11:15:45,205] INFO [UnifiedLog partition=t-0, dir=/d] Truncating to offset 1 \
+(org.apache.kafka.storage.internals.log.UnifiedLog)
+[2026-11-26 11:15:46,205] WARN [LogLoader partition=t-0, dir=/d] Deleting all segments because logEndOffset (4) is smaller than \
+logStartOffset 5. (org.apache.kafka.storage.internals.log.LogLoader)
+"""
 COMMANDS = """\
 scenario kip-101-data-loss
 scenario --all
@@ -41,8 +54,12 @@ variants
 anomalies
 faults
 zoo
+zoo --format latex
 doctor
 list .
+scan logs
+scan logs --json
+canary --bootstrap 127.0.0.1:1 --seconds 1
 check good.jsonl
 check good.jsonl --jobs 2
 export good.jsonl
@@ -51,9 +68,12 @@ report good.jsonl --force
 run --variant kafka-0.10 --index 98 --out r --report
 hunt --seconds 2 --jobs 2 --out h
 explore --brokers 2 --records 1 --jobs 2
+explore --variant kafka-3.7 --brokers 2 --records 1 --pass-over known --jobs 1
 shrink --variant kafka-2.0 --index 112 --jobs 2 --out s.json
 compare --plans 4 --out c
 runs c
+runs c --format csv
+compare --variants kafka-0.10,kafka-2.7 --plans 2 --sweep min-isr=1,2 --out w
 watch c
 check c""".splitlines()
 FOREVER = "serve . --port 0"
@@ -102,6 +122,8 @@ def main(tries: str = str(TRIES)) -> None:
 def prepare(folder: Path) -> None:
     """Things to be named."""
     (folder / "good.jsonl").write_bytes(GOOD)
+    (folder / "logs").mkdir()
+    (folder / "logs" / "server.log").write_bytes(LOG)
     (folder / "file").write_bytes(b"neither this nor that")
     (folder / "empty").mkdir()
     subprocess.run([*PROGRAM, "compare", "--plans", "2", "--out", "c"], cwd=folder, capture_output=True, check=True)
@@ -141,16 +163,37 @@ def _wrong_for(option: click.Option) -> tuple[str, ...]:
 
 
 def _bad_file(source: random.Random, folder: Path) -> Try:
-    content = bytearray(GOOD)
+    command = source.choice(
+        (
+            "check",
+            "export",
+            "check --model register",
+            "report --out page.html",
+            "scenario",
+            "run --plan",
+            "scan",
+            "canary",
+        )
+    )
+    first, *more = command.split(" ")
+    content = bytearray(LOG if first == "scan" else SETTINGS if first == "canary" else GOOD)
     for _ in range(source.randint(1, 4)):
         at = source.randrange(len(content))
         source.choice(_DAMAGES)(content, at, source)
+    if first == "scan":
+        where = (
+            folder
+            / "brokers"
+            / source.choice(("server.log", "server.log.1.gz", "logs.tar.gz", "t-0/00000000000000000000.log"))
+        )
+        shutil.rmtree(folder / "brokers", ignore_errors=True)
+        where.parent.mkdir(parents=True)
+        where.write_bytes(content)
+        return Try((first, "brokers"), frozenset(DOCUMENTED))
     name = f"bad{source.choice(('.jsonl', '.edn', '.parquet', '.jsonl.gz', '.scenario', ''))}"
     (folder / name).write_bytes(content)
-    command = source.choice(
-        ("check", "export", "check --model register", "report --out page.html", "scenario", "run --plan")
-    )
-    first, *more = command.split(" ")
+    if first == "canary":
+        more = ["--bootstrap", "127.0.0.1:1", "--seconds", "1", "--client-config"]
     return Try((first, *more, name), frozenset(DOCUMENTED))
 
 

@@ -133,4 +133,5 @@ def _archived(path: Path, name: str) -> Iterator[tuple[str, Open]]:
                     data = content.read()
                     yield f"{name}/{member.name.lstrip('/')}", lambda data=data: io.BytesIO(data)  # type: ignore[misc]
     except (tarfile.TarError, OSError, EOFError, KeyError) as error:
-        raise BrokersFolderError(f"{path} is a damaged archive ({error}): fetch it again, or take it away") from None
+        why = str(error).partition("\n")[0].rstrip(":")  # all that was tried stands behind it
+        raise BrokersFolderError(f"{path} is a damaged archive ({why}): fetch it again, or take it away") from None

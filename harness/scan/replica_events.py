@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from tidemark.harness.scan.brokers_folder import Open
+from tidemark.harness.scan.brokers_folder import BrokersFolderError, Open
 from tidemark.harness.scan.stamped_line import stamped
 from tidemark.nodes.sidecar.lines.reader import LineReader
 
@@ -69,6 +71,7 @@ def read_lines(texts: Mapping[str, Open], tell: Callable[[str], None]) -> Lines:
         tell: is told which file is read.
 
     Raises:
+        BrokersFolderError: one is packed, and damaged.
         OSError: one cannot be read.
     """
     lines: dict[str, list[tuple[str, Line]]] = {}
@@ -76,7 +79,10 @@ def read_lines(texts: Mapping[str, Open], tell: Callable[[str], None]) -> Lines:
     total = 0
     for path, opened in texts.items():
         tell(path)
-        found, ids, count = _of_file(path, opened)
+        try:
+            found, ids, count = _of_file(path, opened)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise BrokersFolderError(f"{path} is damaged ({error}): fetch it again, or take it away") from None
         if count:
             lines[path], owners[path] = found, ids
             total += count

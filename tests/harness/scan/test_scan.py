@@ -1,5 +1,6 @@
 """Lines and files that real brokers (Apache Kafka 4.3.1) left when the findings were staged, and in valid runs."""
 
+import gzip
 import re
 import tarfile
 from pathlib import Path
@@ -135,6 +136,27 @@ def test_what_cannot_be_scanned_is_told_in_a_sentence(tmp_path, make, sentence):
     make(tmp_path)
     with pytest.raises(BrokersFolderError, match=sentence):
         scan_folder(tmp_path)
+
+
+PACKED = gzip.compress((REAL / "stale-log-start/b1/server.log").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("server.log.1.gz", b"not packed\n"),
+        ("server.log.1.gz", PACKED[:-200]),
+        ("server.log.1.gz", PACKED[:30] + b"xxxxxxxx" + PACKED[38:]),
+        ("logs.tar.gz", b"no archive, whatever is tried"),
+    ],
+    ids=["unpacked", "cut", "changed", "archive"],
+)
+def test_what_is_packed_and_damaged_is_told_in_one_line(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BrokersFolderError, match="damaged") as told:
+        scan_folder(tmp_path)
+    assert name in str(told.value)
+    assert "\n" not in str(told.value)
 
 
 def test_a_checkpoint_that_is_none_is_told(tmp_path):
