@@ -44,7 +44,7 @@ def _story(one: Entrant, cell: Cell, run: Run, folder: Path, below: str) -> Iter
     counted, name = run.counted, run.planned.name
     if counted is None:
         return
-    yield from (f"### {heading_of(cell)}", "")
+    yield from (f"## {heading_of(cell)}", "")
     yield f"Plan {run.planned.plan.index} of seed {run.planned.plan.seed}, {run.kept.played[:10]}. Verdict: {run.kept.valid},"
     yield f"by the promise `{run.kept.contract}`."
     yield ""

@@ -133,7 +133,7 @@ def test_the_page_leads_to_a_story_of_every_cell(run, tmp_path):
     assert told.return_value == 0
     assert f"written: {page}" in told.stderr
     links = re.findall(r"\[\d of \d\]\(real-runs\.md#([\w-]+)\)", text)
-    headings = re.findall(r"^### (.*)$", stories, re.MULTILINE)
+    headings = re.findall(r"^## (.*)$", stories, re.MULTILINE)
     assert links
     assert sorted(links) == sorted(map(anchor, headings))
     assert "    tidemark systems --systems kafka:4.3.1,tidemark:raft --troubles kill,power-all --plans 2 --out" in text
