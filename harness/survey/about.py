@@ -12,7 +12,7 @@ ISR = (
     "(Kafka's documentation, producer configs, acks)"
 )
 FLUSHED = (
-    "if this was set to 1 we would fsync after every message. […] In general we recommend you not set this and use replication for "
+    "if this was set to 1 we would fsync after every message; […] In general we recommend you not set this and use replication for "
     "durability (Kafka's documentation, topic configs, flush.messages)"
 )
 RAFT = "Updated on stable storage before responding to RPCs. (Ongaro and Ousterhout, Raft, figure 2)"
