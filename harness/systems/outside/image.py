@@ -12,7 +12,7 @@ from requests import RequestException
 from tidemark.harness.machines.errors import ImageError
 from tidemark.harness.machines.image_build import LABEL, build, content_name, discard, is_old, local_id, one_at_a_time
 from tidemark.harness.machines.images import ensure_image
-from tidemark.harness.systems.outside.jars import stage_of_jars, taken_from_stage
+from tidemark.harness.systems.outside.jars import MANUALS, stage_of_jars, taken_from_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 REPOSITORY = "tidemark/outside"
 KIND = "outside"
-MANUALS = "/usr/share/man/man1"
-"""A slim Debian has no such folder, and Java's package wants to put a link there."""
 
 
 def build_image(client: DockerClient, name: str, install: Install, tell: Callable[[str], None]) -> str:

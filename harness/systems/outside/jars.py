@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 FOLDER = "/opt/jars"
 TRUST = "trust-certificates"
+MANUALS = "/usr/share/man/man1"
+"""A slim Debian has no such folder, and Java's package wants to put a link there."""
 _INSTALL = (
-    "RUN mkdir -p /usr/share/man/man1 && apt-get update -q "
+    f"RUN mkdir -p {MANUALS} && apt-get update -q "
     "&& apt-get install -qy --no-install-recommends default-jre-headless maven ca-certificates-java && apt-get clean"
 )
 _COPY = "mvn --batch-mode --quiet --strict-checksums org.apache.maven.plugins:maven-dependency-plugin:2.8:copy"
