@@ -44,7 +44,7 @@ class Life:
 
 @dataclass(slots=True)
 class Lane:
-    """What one broker went through. Steps are (time, value from then on)."""
+    """What one broker went through. Steps are (time, value from then on); none where nobody knows."""
 
     node: int
     terms: list[Term] = field(default_factory=list)
@@ -75,6 +75,8 @@ def lanes_of(history: History, partition: str, offset: int | None) -> list[Lane]
             builders[event[NODE]].take(event)
     for lane in (builder.lane for builder in builders.values()):
         lane.spans += _fault_spans(history, lane.node, end)
+        if history.meta.get("untold"):  # nobody knows where its log ended meanwhile
+            lane.leo, lane.hw = [], []
     return [builder.lane for builder in builders.values()]
 
 

@@ -346,7 +346,7 @@ def _run_view(
         replayed=world == "sim",
         plan_file=plan_file,
         verdict=verdict,
-        why=why,
+        why=why if why is not None and why.tells else None,
         seen=seen_by_clients(history, verdict.anomalies),
     )
 

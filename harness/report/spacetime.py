@@ -128,8 +128,9 @@ class _BrokerLane:
             self._slot(self.story.offset)
             for life in self.lane.lives:
                 self._life(life)
-            self._steps(self.lane.leo, "-", 1.6)
-            self._steps(self.lane.hw, (0, (3, 2)), 1.4)
+            if self.lane.leo:
+                self._steps(self.lane.leo, "-", 1.6)
+                self._steps(self.lane.hw, (0, (3, 2)), 1.4)
 
     def _height(self, share: float) -> float:
         return self.bottom + share * LANE
@@ -251,10 +252,10 @@ class _BrokerLane:
         placed = [
             (self.scale(time), self._offset_height(value) - (0 if style == "-" else 0.03)) for time, value in steps
         ]
-        before = [y for x, y in placed if x <= self.scale.left][-1]
+        before = [y for x, y in placed if x <= self.scale.left] or [placed[0][1]]  # a run may begin within the picture
         within = [(x, y) for x, y in placed if self.scale.left < x < self.scale.right]
         xs = [self.scale.left, *(x for x, _ in within), self.scale.right]
-        ys = [before, *(y for _, y in within)]
+        ys = [before[-1], *(y for _, y in within)]
         self.axes.plot(xs, [*ys, ys[-1]], drawstyle="steps-post", linestyle=style, color=INK, linewidth=width, zorder=4)
 
 

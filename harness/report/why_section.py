@@ -138,3 +138,8 @@ class Why:
     not_enough: tuple[NotEnough, ...] = ()
     deciding: DecidingFaults | None = None
     known: tuple[str, ...] = ()
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is anything to show of it."""
+        return any((self.conditions, self.known, self.repair, self.not_enough, self.deciding))

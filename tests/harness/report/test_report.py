@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tidemark.checkers import check
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures
@@ -338,6 +339,23 @@ def test_an_anomaly_without_a_record_has_a_story_too() -> None:
     assert (story.offset, story.value) == (None, None)
     assert "Broker 1 is killed" in " ".join(moment.sentence for moment in story.moments)
     draw_story(tell(history(), stuck))
+
+
+def test_of_a_system_that_tells_nothing_while_it_runs_the_faults_are_the_story() -> None:
+    trace = [(5_000, 1, "stop", "", "power"), (9_000, 1, "start", "", 2)]
+    trace += [
+        (9_000_000, node, "final", PARTITION, role, -1, 1, 1, (), ((0, 0, (value,)),))
+        for node, role, value in ((1, "leader", M1), (2, "follower", M2))
+    ]
+    replicas = {PARTITION: [1, 2]}
+    run = History.of(untold=True, isr=False, min_isr=2, replicas=replicas, contract="majority", trace=trace)
+    (differs,) = check(run).named("divergence")
+
+    story = tell(run, differs)
+
+    assert "Broker 1 loses power" in story.moments[0].sentence
+    assert [(lane.leo, lane.hw) for lane in story.lanes] == [([], [])] * 2
+    draw_story(story)
 
 
 # ----------------------------------------------------------------------------------------------------------- the picture
