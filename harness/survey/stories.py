@@ -36,7 +36,7 @@ def _lines(entrants: dict[str, Entrant], found: Sequence[Cell], folder: Path, be
     yield "seconds since the clients began. The same plan again strikes the same way; what the system does then is up to chance."
     yield ""
     for cell in found:
-        if cell.told is not None and cell.told.counted is not None:
+        if cell.told is not None:
             yield from _story(entrants[cell.system], cell, cell.told, folder, below)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -111,12 +111,5 @@ def plan_of(trouble: str, seed: int, index: int, kind: str = "") -> Plan:
     faults = TROUBLES[trouble].faults(index, at, lasts, chance)
     work = _WORK
     if kind:
-        work = WorkloadSpec(
-            producers=_WORK.producers,
-            consumers=_WORK.consumers,
-            interval_us=_WORK.interval_us,
-            poll_us=_WORK.interval_us,
-            batch=1,
-            object=ObjectWorkload(kind, reads=1, writes=4),
-        )
+        work = replace(_WORK, poll_us=_WORK.interval_us, object=ObjectWorkload(kind, reads=1, writes=4))
     return Plan(index, seed, chance.randrange(2**31), trouble, ClusterSpec(), work, faults, ENDS_US)

@@ -16,6 +16,17 @@ from tidemark.nodes.core.switches import VariantError
 from tidemark.nodes.core.variant.bugs import BUGS
 from tidemark.nodes.core.variant.design import SWITCHES, Variant
 from tidemark.nodes.core.variant.fences import Fence
-from tidemark.nodes.core.variant.presets import PRESETS, RELATIVES, known, parse_variant
+from tidemark.nodes.core.variant.presets import EVERY, PRESETS, RELATIVES, known, parse_variant
 
-__all__ = ["BUGS", "PRESETS", "RELATIVES", "SWITCHES", "Fence", "Variant", "VariantError", "known", "parse_variant"]
+__all__ = [
+    "BUGS",
+    "EVERY",
+    "PRESETS",
+    "RELATIVES",
+    "SWITCHES",
+    "Fence",
+    "Variant",
+    "VariantError",
+    "known",
+    "parse_variant",
+]

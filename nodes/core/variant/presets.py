@@ -74,6 +74,7 @@ RELATIVES: dict[str, Variant] = {
     )
 }
 """Presets of other systems whose replication was made after Kafka's (docs/protocol.md, "Apache Fluss")."""
+EVERY = PRESETS | RELATIVES
 
 
 def parse_variant(text: str) -> Variant:
@@ -87,7 +88,7 @@ def parse_variant(text: str) -> Variant:
     Raises:
         VariantError: with one sentence that lists what is possible.
     """
-    return parse(text, PRESETS | RELATIVES, known=known)
+    return parse(text, EVERY, known=known)
 
 
 def known(_preset: str, _words: Sequence[str]) -> str:
