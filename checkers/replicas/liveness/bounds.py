@@ -29,6 +29,8 @@ class Bounds:
         elect_us: from the moment a member of the ISR is well and there is no leader, until there is one. The session of the old
             leader has to end; whoever waited for an answer in the meantime asks again; a broker that just registered has to be
             unfenced, which takes it two heartbeats.
+        owned_us: where a partition is owned by a lock, until the next owner leads: the same, and two answers more.
+        voted_us: where servers vote: three rounds of two sessions each, and an answer.
         shrink_us: from the moment the leader has a record that a member of the ISR has not, until it is out. Kafka looks each
             half of ``replica.lag.time.max.ms``, whether somebody has not caught up for that time (``Partition.maybeShrinkIsr``,
             ``ReplicaManager.startup``); the change has to be written, after another one that was under way.
@@ -44,6 +46,8 @@ class Bounds:
     """
 
     elect_us: int
+    owned_us: int
+    voted_us: int
     shrink_us: int
     leave_us: int
     advance_us: int
@@ -66,4 +70,6 @@ class Bounds:
         shrink = max(lag, request + 2 * tick + 2 * heartbeat) + lag // 2 + 2 * tick + slack
         leave = session + heartbeat + 3 * tick + slack
         advance = retry + 2 * heartbeat + slack
-        return cls(elect, shrink, leave, advance, advance + retry + slack, retry + slack, lag, produce, produce + elect)
+        owned, voted = elect + 2 * retry, 6 * session + retry + slack
+        answer = retry + slack
+        return cls(elect, owned, voted, shrink, leave, advance, advance + answer, answer, lag, produce, produce + elect)

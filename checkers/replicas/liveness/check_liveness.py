@@ -27,6 +27,8 @@ from tidemark.checkers.replicas.liveness.calm import EVERYWHERE, all_well, calm_
 from tidemark.checkers.replicas.liveness.election_not_held import election_not_held, orders
 from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, committing, not_advanced
 from tidemark.checkers.replicas.liveness.log_ends import LogEnds
+from tidemark.checkers.replicas.liveness.nobody_leads import NAME as NO_LEADER
+from tidemark.checkers.replicas.liveness.nobody_leads import Able, may_elect, nobody_leads
 from tidemark.checkers.replicas.liveness.not_let_in import Following, following, not_let_in
 from tidemark.checkers.replicas.liveness.not_served import in_vain, not_served
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
@@ -35,7 +37,7 @@ from tidemark.checkers.replicas.liveness.unanswered import answering, given_up, 
 from tidemark.checkers.replicas.liveness.who_is_well import WhoIsWell
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
-NO_LEADER, ISR_NOT_SHRUNK = "no-leader", "isr-not-shrunk"
+ISR_NOT_SHRUNK = "isr-not-shrunk"
 
 Waiting = tuple[str, int]
 """A partition without a leader, and a broker that could be it."""
@@ -61,6 +63,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     state = WhoIsWell(events, history.nemesis, brokers, history.meta.get("holds_back"), replicas)
     waiting, lagging, gone, calm = Spans[Waiting](), Spans[Lagging](), Spans[Gone](), Spans[str]()
     followed, committed, well, quiet = Spans[Following](), Spans[Committing](), Spans[int](), Spans[str]()
+    able = Spans[Able]()
     one_clock = history.meta.get("world", "sim") == "sim"
     min_isr = int(history.meta.get("min_isr", 1))
     has_isr, patience = history.meta.get("isr", True), int(history.meta.get("patience_us", 0))
@@ -74,6 +77,8 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         waiting.now(_waiting(state) if judged else [], time)
         lagging.now(_lagging(state, one_clock=one_clock) if judged else [], time)
         gone.now(_gone(state) if judged else [], time)
+        if not has_isr:
+            able.now(may_elect(state) if judged else [], time)
         if gave_up:
             calm.now(_calm(state, min_isr) if judged else [], time)
         if requests:
@@ -84,7 +89,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
             followed.now([*following(state)] if judged else [], time)
             committed.now([*committing(state, min_isr)] if judged else [], time)
     end = max(history.trace[-1][TIME], int(history.meta.get("end_us", 0)))
-    for spans in (waiting, lagging, gone, calm, followed, committed, well, quiet):
+    for spans in (waiting, lagging, gone, calm, followed, committed, well, quiet, able):
         spans.end(end)
     ends = LogEnds(history.trace)
     calms = calm_spans(events, quiet, replicas, end) if quiet.closed else {}
@@ -92,6 +97,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     told = {(one.evidence["process"], one.evidence["until"]) for one in carried_out}
     return [
         *_no_leader(waiting, bounds),
+        *nobody_leads(events, able, bounds, replicas, end),
         *_not_shrunk(lagging, bounds, ends, one_clock=one_clock),
         *_not_taken_out(gone, bounds),
         *_not_acknowledged(calm, bounds, history.ops, told),

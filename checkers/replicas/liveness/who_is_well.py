@@ -127,6 +127,10 @@ class WhoIsWell:
         """Whether no fault holds the controller back."""
         return not self.faults.touches(CONTROLLER)
 
+    def assigned(self) -> Sequence[str]:
+        """The partitions whose replicas are known."""
+        return [*self._assignment]
+
     def replicas(self, partition: str) -> Sequence[int]:
         """A partition's, those that go or come included."""
         return self._assignment.get(partition, ())

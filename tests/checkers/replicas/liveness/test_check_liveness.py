@@ -34,6 +34,8 @@ def tick(time):
 def test_the_bounds_follow_from_the_settings():
     assert Bounds.of(META) == Bounds(
         elect_us=ELECT,
+        owned_us=ELECT + 2 * 9,
+        voted_us=6 * 10 + 9,
         shrink_us=SHRINK,
         leave_us=LEAVE,
         advance_us=ADVANCE,
