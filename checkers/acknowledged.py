@@ -16,6 +16,7 @@ CLAUSES: Final = {
     "unclean-election": "after an unclean election that was asked for",
     "acks-1-not-replicated": "as acks is not all, before it was replicated",
     NEEDS_REPLICAS: "as far as clients alone can tell",
+    "damaged>=majority": "after files of a majority of the replicas had been damaged",
     "lost-disk": "after a replica had lost its disk",
     "lost-disks>=ack-quorum": "after as many bookies as an ack quorum had lost their disks",
     "deleted": "of one offset where all other records were deleted on purpose",

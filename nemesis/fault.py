@@ -53,7 +53,7 @@ class Fault:
         target: a role, resolved when it strikes, or ``"bN"`` for broker N.
         pick: which of several candidates, modulo their number.
         partition: number of the partition whose roles are meant, modulo their number.
-        amount: the kind's measure (µs or per mille).
+        amount: the kind's measure (µs, per mille, or bits).
         clients: whether clients are cut off as well (partitions only).
         after: strike after a trace event instead of at a time.
     """
@@ -77,6 +77,8 @@ class Fault:
         if min(self.at_us, self.lasts_us, self.pick, self.partition, self.amount) < 0:
             raise FaultError("times, amounts and picks must not be negative")
         of = self.row.amount
+        if of is not None and of.unit is Unit.BITS and self.amount > of.most:
+            raise FaultError(f"the amount of {self.kind} is at most {of.most} bits, and is {self.amount}")
         if of is not None and of.unit is Unit.SHARE and self.amount > of.most:
             raise FaultError(f"the amount of {self.kind} is per mille, at most {of.most}, and is {self.amount}")
         if self.after is not None and (self.after.event not in TRIGGER_EVENTS or self.after.nth < 1):

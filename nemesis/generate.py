@@ -11,7 +11,7 @@ from random import Random
 
 from tidemark.nemesis.fault import Fault, Trigger
 from tidemark.nemesis.kind import Stop, between
-from tidemark.nemesis.kinds import DELETIONS, DESTRUCTIVE, KINDS, REASSIGNMENT, SECOND, kinds_drawn_with
+from tidemark.nemesis.kinds import DAMAGES, DELETIONS, DESTRUCTIVE, KINDS, REASSIGNMENT, SECOND, kinds_drawn_with
 from tidemark.nemesis.long_lasting import end_of_long, with_some_long
 from tidemark.nemesis.plan import Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -31,6 +31,7 @@ _SETS: dict[str, tuple[str, ...]] = {
     "metadata": ("intact", "destructive", "metadata"),
     "long": ("intact", "long"),
     "controller-reassignments": ("intact", "controllers", "reassignments", "withdrawals"),
+    "files": ("intact", "files"),
 }
 PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
@@ -39,7 +40,8 @@ befalls a controller that lasts; *controller-links*: intact, and each of a broke
 *deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
 or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and
 *reassignments-destructive*: intact or destructive, and replicas move; *metadata*: destructive, and power losses that take metadata
-back; *long*: intact, and some faults outlast every time-out; *controller-reassignments*: intact, replicas move, controllers fail.
+back; *long*: intact, and some faults outlast every time-out; *controller-reassignments*: intact, replicas move, controllers fail;
+*files*: intact, and the files of one broker are damaged.
 """
 
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
@@ -75,14 +77,15 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         profile: a name in `PROFILES`.
         cluster: which is told to suffer it.
         intensity: a factor on the number of faults. All else stays what it is, and so do the faults: a lower one leaves some
-            out, a higher one adds some. What every plan of the profile has, such as an election, it keeps.
+            out, a higher one adds some. What every plan of the profile has, such as an election, it keeps. Damage that is added
+            strikes any broker.
 
     Raises:
         KeyError: unknown profile.
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     kinds = _swarm(rng, PROFILES[profile])
-    deletions = [kind for kind in DELETIONS if kind in PROFILES[profile]]
+    deletions, damages = ([kind for kind in some if kind in PROFILES[profile]] for some in (DELETIONS, DAMAGES))
     moves = REASSIGNMENT in PROFILES[profile]
     cluster = cluster_of_plans(profile, cluster)
     if moves:
@@ -108,13 +111,15 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         faults.append(replace(move, after=None))
     if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
         faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
+    if damages:
+        faults = _damaging_one(rng, faults, damages, end, cluster)
     if _LONG in _SETS[profile]:
         faults = with_some_long(rng, faults, cluster.settings)
         end = max(end, end_of_long(faults, cluster.settings))
     if intensity != 1:
         apart = Random(f"tidemark plan/{seed}/{index}/{profile}/intensity")  # so that all else stays as it is
         wanted = int(len(faults) * intensity + apart.random())
-        faults = _some_of(apart, faults, wanted, (_ELECTS, deletions, [REASSIGNMENT] * moves))
+        faults = _some_of(apart, faults, wanted, (_ELECTS, deletions, [REASSIGNMENT] * moves, damages))
         faults += [drawn(apart) for _ in range(wanted - len(faults))]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
@@ -126,6 +131,18 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if DESTRUCTIVE in _SETS[profile] and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
+
+
+def _damaging_one(rng: Random, faults: list[Fault], damages: list[str], end: int, cluster: ClusterSpec) -> list[Fault]:
+    """The same, with at least one damage, and all of it to the files of one broker: a damaged majority proves nothing."""
+    if not any(fault.kind in damages for fault in faults):
+        faults = [*faults, _fault(rng, rng.choice(damages), rng.randrange(SECOND // 2, end), cluster, _TRIGGERS)]
+    struck = f"b{rng.choice(cluster.broker_ids())}"
+    waits = all(fault.after is not None for fault in faults if fault.kind in damages)
+    return [
+        replace(fault, target=struck, after=None if waits else fault.after) if fault.kind in damages else fault
+        for fault in faults
+    ]
 
 
 def _some_of(rng: Random, faults: list[Fault], most: int, in_every: Sequence[Sequence[str]]) -> list[Fault]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 from tidemark.nemesis import kind as does
+from tidemark.nemesis.damage import Damage
 from tidemark.nemesis.fault import Fault
 from tidemark.nemesis.holds import Holds
 from tidemark.nemesis.kinds import CONTROLLER_KINDS
@@ -62,10 +63,13 @@ class FaultTarget(Protocol):
         """Take the fault with this key off."""
 
     def stop(self, broker: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. Whatever would start it
-        again by itself (a shutdown that ends, room on its disk) does so no more. Without a process a machine can still lose its
-        ``power``; the others then do nothing.
+        """End the process: ``crash``, ``power``, ``disk``, ``container`` or ``damage``; ``clean`` asks it to shut down. Whatever
+        would start it again by itself (a shutdown that ends, room on its disk) does so no more. Without a process a machine can
+        still lose its ``power``, and its files can be damaged, which :meth:`damage` does; the others then do nothing.
         """
+
+    def damage(self, broker: int, damage: Damage) -> None:
+        """Damage the files of a broker that was stopped so."""
 
     def start(self, broker: int) -> None:
         """Start the process if it is not running; if it is shutting down, when it has."""
@@ -257,6 +261,8 @@ class Injector:
                     broker, fault.amount, TAKEN_BACK[fault.pick % 3] | (BY_FILE if stop.by_file else frozenset())
                 )
             world.stop(broker, stop.how)
+            if stop.damages:
+                world.damage(broker, Damage(stop.damages, fault.amount, fault.pick, fault.at_us))
 
         def start() -> None:
             for broker in nodes:

@@ -14,6 +14,7 @@ from tidemark.nodes.core.settings import LONGEST_US
 
 WHOLE = 1000
 """Thousandths."""
+MOST_BITS = 1_000_000
 
 Draw = Callable[[Random], int]
 
@@ -29,14 +30,18 @@ class Part(StrEnum):
     REPLICAS = "replicas"
     CONTROLLER = "controller"
     MACHINE = "machine"
+    FILES = "files"
 
 
 class Unit(StrEnum):
-    """What an amount is: a time that belongs to the protocol's own times, another time (both in µs), or a share in thousandths."""
+    """What an amount is: a time that belongs to the protocol's own times, another time (both in µs), a share in thousandths, or a
+    number of bits.
+    """
 
     TIME = "time"
     WALL_TIME = "wall time"
     SHARE = "share"
+    BITS = "bits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Amount:
     @property
     def most(self) -> int:
         """The largest."""
-        return WHOLE if self.unit is Unit.SHARE else LONGEST_US
+        return {Unit.SHARE: WHOLE, Unit.BITS: MOST_BITS}.get(self.unit, LONGEST_US)
 
 
 class Doing:
@@ -77,9 +82,10 @@ class Stop(Doing):
     """End a process, or all brokers'; start it again at the end.
 
     Attributes:
-        how: ``crash``, ``power``, ``disk``, ``container`` or ``clean``.
+        how: ``crash``, ``power``, ``disk``, ``container``, ``clean`` or ``damage``.
         of_all: of all brokers. takes_back: the file system had not committed metadata (`amount`, `pick`).
         by_file: it commits the metadata of each file by itself, as POSIX permits; else all of it, in order, with any sync.
+        damages: what is done to its files then (:mod:`tidemark.nodes.core.damage`); empty: nothing.
     """
 
     traced = True
@@ -87,6 +93,7 @@ class Stop(Doing):
     of_all: bool = False
     takes_back: bool = False
     by_file: bool = False
+    damages: str = ""
 
 
 class Pause(Doing):

@@ -38,7 +38,8 @@ from tidemark.nemesis.links import (
     with_controller,
     with_controller_by_pick,
 )
-from tidemark.nemesis.sentence import CHANCE, LATELY, SHARE, TIME, Sentence, Words, by_pick
+from tidemark.nemesis.sentence import BITS, CHANCE, LATELY, SHARE, TIME, Sentence, Words, by_pick
+from tidemark.nodes.core.damage import CUT_TAIL, FLIP_BITS
 from tidemark.nodes.core.settings import MS
 
 SECOND: Final = 1_000 * MS
@@ -66,6 +67,8 @@ _AHEAD_OR_BACK = by_pick("ahead, or back for an odd `pick`,", "ahead", "ahead,",
 _DEAF = by_pick("; by `pick`, the old leader or a bystander may be deaf to the controller meanwhile")
 _WHERE = by_pick("; by `pick`, which one, and whether it takes the target's place in the order or the last (odd)")
 
+_OF_FILES = by_pick(" (`pick`: of all, of half, of one)", "", "", " (of half of them)", " (of one of them)")
+
 _CHANCE = one_of(50, 200, 500, 800)
 _HUNTED_CHANCE = one_of(200, 500, 800)
 _LATE = Amount(Unit.TIME, between(50 * MS, 2_000 * MS), hunted=between(20 * MS, 600 * MS))
@@ -80,7 +83,7 @@ _DELETED = Amount(
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
-METADATA, WITHDRAWN = "metadata", "withdrawals"
+METADATA, WITHDRAWN, FILES = "metadata", "withdrawals", "files"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -192,6 +195,13 @@ _TABLE: tuple[Kind, ...] = (
     Kind("clock-jump", Sentence("the target's wall clock jumps ", TIME, " ", _AHEAD_OR_BACK, " and returns at the end"),
          Part.MACHINE, Hinder(signed=True), MACHINES, Amount(Unit.WALL_TIME, between(SECOND, 60 * SECOND)),
          only_real=True),
+    Kind(FLIP_BITS, Sentence("kill -9 the target, and flip ", BITS, " in each of its data files", _OF_FILES,
+         "; it starts again at the end"),
+         Part.FILES, Stop("damage", damages=FLIP_BITS), FILES, Amount(Unit.BITS, between(1, 100)), gentler="crash", by_chance=True),
+    Kind(CUT_TAIL, Sentence("kill -9 the target, and cut ", SHARE, " off the end of each of its data files", _OF_FILES,
+         "; it starts again at the end"),
+         Part.FILES, Stop("damage", damages=CUT_TAIL), FILES, Amount(Unit.SHARE, between(1, 1000)), gentler="crash",
+         by_chance=True),
 )
 # fmt: on
 
@@ -218,6 +228,8 @@ LINK_FAULTS, CONTROLLER_LINKS = kinds_on(Part.LINKS), kinds_on(Part.TALK)
 """What acts on links: any of a broker's, or those between it and the controller, in one direction or both."""
 CONTROLLER_KINDS, MACHINE_KINDS, DELETIONS = kinds_on(Part.CONTROLLER), kinds_on(Part.MACHINE), kinds_on(Part.RECORDS)
 """What happens to the controller, where a target means nothing; to a machine rather than a process or a link; to records."""
+DAMAGES = kinds_on(Part.FILES)
+"""What spoils a node's files. Random plans strike one node with these, and hunts do not draw them."""
 LASTING_CONTROLLER_ONLY = kinds_that_need(A_LASTING_CONTROLLER)
 """What only a controller survives that keeps what it knows: Kafka's, and ours where they are handed over."""
 SIMULATED_ONLY = frozenset(kind.word for kind in _TABLE if kind.only_simulated)

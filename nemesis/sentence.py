@@ -14,7 +14,8 @@ class Words(NamedTuple):
     Attributes:
         in_plans: with the names of a plan's fields.
         in_general: without them.
-        as_planned: by `pick`, modulo their number; ``{time}`` and ``{share}`` stand for the fault's `amount`.
+        as_planned: by `pick`, modulo their number; ``{time}``, ``{share}`` and ``{number}`` stand for the fault's
+            `amount`.
     """
 
     in_plans: str
@@ -44,10 +45,10 @@ class Sentence:
         """Without the names of a plan's fields."""
         return "".join(part.in_general for part in self._parts)
 
-    def as_planned(self, pick: int, time: str, share: str) -> str:
-        """As a plan has it, whose amount is told as a time and as a share."""
+    def as_planned(self, pick: int, time: str, share: str, number: str = "") -> str:
+        """As a plan has it, whose amount is told as a time, as a share, and as it is."""
         told = "".join(part.as_planned[pick % len(part.as_planned)] for part in self._parts)
-        return told.format(time=time, share=share)
+        return told.format(time=time, share=share, number=number)
 
 
 def by_pick(in_plans: str, in_general: str = "", *as_planned: str) -> Words:
@@ -57,5 +58,6 @@ def by_pick(in_plans: str, in_general: str = "", *as_planned: str) -> Words:
 
 TIME: Final = Words("`amount` µs", "a given time", ("{time}",))
 SHARE: Final = Words("`amount` per mille", "a given share", ("{share}",))
+BITS: Final = Words("`amount` bits", "a few bits", ("{number} bits",))
 CHANCE: Final = Words("with `amount` per mille", "(a given share)", ("({share})",))
 LATELY: Final = Words("of the last `amount` µs", "of a given time before", ("of {time} before",))

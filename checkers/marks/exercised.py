@@ -90,7 +90,7 @@ WITHOUT_ISR = frozenset({"majority-lacks-committed", "ensemble-lacks-confirmed"}
 """Those that only families without an ISR can come to."""
 
 _NOTHING_KNOWN: Mapping[str, Any] = MappingProxyType({})
-_LOG_LOST = frozenset({"power", "disk"})
+_LOG_LOST = frozenset({"power", "disk", "damage"})
 _FLAPS_WITHIN_US = 2_000_000
 
 

@@ -10,9 +10,9 @@ other it is the reverse.
     belongs to the incarnation: KIP-841, KIP-903). Kafka's documentation.
 `kip-966`
     holds while fewer than min ISR of the replicas that held the record have shut down uncleanly (crash, power,
-    disk, fatal) since. KIP-966.
+    disk, damage, fatal) since. KIP-966.
 `durable`
-    holds while fewer than min ISR of the replicas that held it have lost their logs (power, disk) since: what
+    holds while fewer than min ISR of the replicas that held it have lost their logs (power, disk, damage) since: what
     users read into ``min.insync.replicas``.
 
 Where there is no ISR (``meta["isr"]`` false: a majority decides), the first two mean nothing, and there is one that does:
@@ -20,12 +20,14 @@ Where there is no ISR (``meta["isr"]`` false: a majority decides), the first two
 `majority`
     holds while no replica of the partition has lost its disk: what a majority has said counts as long as nobody forgets what it
     said (Raft, 5: servers recover with what is on their stable storage). A power loss is no excuse: what was counted was to be on
-    disk.
+    disk. Neither are damaged files, as long as they are those of fewer replicas than a majority: an intact copy is there, and a
+    checksum can tell which it is (Alagappan et al., "Protocol-Aware Recovery for Consensus-Based Storage", FAST 2018).
 
 Where entries lie on bookies (``meta["votes"]`` false: nobody votes), there is another one in its place:
 
 `ack-quorum`
-    holds while fewer replicas of the partition than an ack quorum (min ISR of the meta line) have lost their disks.
+    holds while fewer replicas of the partition than an ack quorum (min ISR of the meta line) have lost their disks, or had files
+    damaged.
 
 A promise begins anew whenever all replicas are alive, in sync, and have the record below their leader's high watermark
 (:mod:`tidemark.checkers.replicas.renewal`).
@@ -80,6 +82,8 @@ VOID_BECAUSE = {
     ACK_QUORUM: "lost-disks>=ack-quorum",
 }
 """The clause that permits a loss once a promise is void."""
+DAMAGED = "damaged>=majority"
+"""The same of `majority`, where no disk was lost, and files of as many were damaged."""
 
 NOT_REPLICATED = Judgement(PERMITTED, ACKS_1_NOT_REPLICATED, ())
 DELETED = Judgement(PERMITTED, "deleted", ())
@@ -101,9 +105,11 @@ NEEDS_REPLICAS = "needs-replica-evidence"
 UNDECIDED = Judgement(PERMITTED, NEEDS_REPLICAS, ("durable",))
 """The same by another promise: whether it still held cannot be told, so the run's verdict is at best *unknown*."""
 
-_UNCLEAN_STOPS = frozenset({"crash", "power", "disk", "fatal"})
-_LOG_LOSSES = frozenset({"power", "disk"})
-_DISK_LOSSES = frozenset({"disk"})
+_UNCLEAN_STOPS = frozenset({"crash", "power", "disk", "damage", "fatal"})
+LOG_LOSSES = frozenset({"power", "disk", "damage"})
+DISK_LOSSES = frozenset({"disk"})
+SPOILT = frozenset({"disk", "damage"})
+"""What befalls files that were synced."""
 
 
 class LostRecord(NamedTuple):
@@ -161,7 +167,7 @@ class Contract:
         for index, event in points:
             if event[KIND] == "elect":
                 self._elections[event[PARTITION]].append((index, Elect(event).leader_epoch))
-        lost = (index for index, event in points if event[KIND] == "stop" and Stop(event).how in _LOG_LOSSES)
+        lost = (index for index, event in points if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES)
         self._first_log_lost = next(lost, len(trace))
 
     def judge(self, lost: LostRecord) -> Judgement:
@@ -174,7 +180,8 @@ class Contract:
         for promise in self._beside(lost):
             if promise in breaks:
                 return Judgement(VIOLATION, None, breaks, BEYOND[promise])
-        return Judgement(PERMITTED, VOID_BECAUSE[self.own], breaks)
+        clause = DAMAGED if self.own == MAJORITY and not self._without(lost, DISK_LOSSES) else VOID_BECAUSE[self.own]
+        return Judgement(PERMITTED, clause, breaks)
 
     def _asked(self) -> tuple[str, ...]:
         return self.promises if self.own in self.promises else (*self.promises, self.own)
@@ -196,16 +203,20 @@ class Contract:
 
     def _void(self, promise: str, lost: LostRecord) -> bool:
         if promise in (MAJORITY, ACK_QUORUM):
-            replicas = self._stopped(lost.partition, _DISK_LOSSES)
-            without = sum(any(stop.at <= lost.destroyed for stop in stops) for _, stops in replicas)
-            return without >= (self._min_isr if promise == ACK_QUORUM else 1)
+            spoilt = self._without(lost, SPOILT) >= self._min_isr
+            return spoilt or (promise == MAJORITY and self._without(lost, DISK_LOSSES) > 0)
         if promise == "documented":
             intervals = self._isr_dead.get(lost.partition, ())
             since = min(lost.committed, self._deposed(lost))
             return any(begin <= lost.destroyed and end > since for begin, end in intervals)
-        stops = _UNCLEAN_STOPS if promise == "kip-966" else _LOG_LOSSES
+        stops = _UNCLEAN_STOPS if promise == "kip-966" else LOG_LOSSES
         silent = {node for index, node, how in self._silent_stops if how in stops and index <= lost.destroyed}
         return len(silent) + self._holders_stopped(lost, stops) >= self._min_isr
+
+    def _without(self, lost: LostRecord, kinds: frozenset[str]) -> int:
+        """How many replicas had such a stop before the loss was found."""
+        replicas = self._stopped(lost.partition, kinds)
+        return sum(any(stop.at <= lost.destroyed for stop in stops) for _, stops in replicas)
 
     def _deposed(self, lost: LostRecord) -> int:
         """When the controller replaced the leader that committed the record: the trace's index, or length if it did not."""

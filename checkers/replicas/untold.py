@@ -1,8 +1,8 @@
 """Systems that tell nothing of their logs while they run (``meta["untold"]``): what can be said from when their processes ended,
 and from what lies in their logs when all is over.
 
-Nobody knows which nodes held a record. So each node that lost its log, or its disk, after the record was sent counts as one that
-held it: who is to be accused gets the benefit of that doubt.
+Nobody knows which nodes held a record. So each node that lost its log, or its disk, or whose files were damaged, after the record
+was sent counts as one that held it: who is to be accused gets the benefit of that doubt.
 
 Logs that the system shows at the end stand as ``final``. They are held against each other (`divergence`), and against what was
 acknowledged (`lost-committed-write`).
@@ -27,7 +27,16 @@ from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.client_view import Ack
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Converged, Final, Stop
-from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, UNDECIDED, VOID_BECAUSE
+from tidemark.checkers.replicas.contract import (
+    ACK_QUORUM,
+    DAMAGED,
+    DISK_LOSSES,
+    LOG_LOSSES,
+    MAJORITY,
+    SPOILT,
+    UNDECIDED,
+    VOID_BECAUSE,
+)
 from tidemark.checkers.replicas.stuck import Stuck
 from tidemark.checkers.verdict.verdict import INFORMS, PERMITTED, VIOLATES, VIOLATION, Anomaly, Judgement, seconds
 
@@ -37,7 +46,6 @@ if TYPE_CHECKING:
     from tidemark.checkers.history.history import History, Value
     from tidemark.checkers.replicas.lost_committed_write import Fates
 
-_LOG_LOSSES, _DISK_LOSSES = frozenset({"power", "disk"}), frozenset({"disk"})
 DURABLE = "durable"
 JUDGED_BY = (MAJORITY, ACK_QUORUM, DURABLE)
 """The promises of which it can be told whether they still held."""
@@ -71,7 +79,9 @@ class Untold:
     @property
     def ordered(self) -> Judgement:
         """How a step is to be taken that is out of order: where logs were lost, offsets are given anew."""
-        return INFORMS if any(how in _LOG_LOSSES for _, _, how in self._stops) else VIOLATES
+        lost = {node for _, node, how in self._stops if how in LOG_LOSSES}
+        damaged = {node for _, node, how in self._stops if how == "damage"}
+        return INFORMS if lost - damaged or len(damaged) >= self._enough else VIOLATES
 
     def judge(self, key: str, value: Value) -> Judgement:
         """Whether losing a record was permitted."""
@@ -82,17 +92,22 @@ class Untold:
         )
         if self.own in breaks:
             return Judgement(VIOLATION, None, breaks)
-        return Judgement(PERMITTED, VOID_BECAUSE[self.own], breaks)
+        no_disk_lost = not any(how in DISK_LOSSES for _, _, how in self._stops)
+        clause = DAMAGED if self.own == MAJORITY and no_disk_lost else VOID_BECAUSE[self.own]
+        return Judgement(PERMITTED, clause, breaks)
 
     def _void(self, promise: str, key: str, value: Value) -> bool:
-        replicas = set(self._history.meta.get("replicas", {}).get(key, ()))
         sent, _ = self._clients
         since = sent.get((key, value), 0) if promise == DURABLE else 0
-        kinds = _LOG_LOSSES if promise == DURABLE else _DISK_LOSSES
-        lost = {
+        lost = self._struck(key, LOG_LOSSES if promise == DURABLE else SPOILT, since)
+        return len(lost) >= self._enough or (promise == MAJORITY and bool(self._struck(key, DISK_LOSSES, since)))
+
+    def _struck(self, key: str, kinds: frozenset[str], since: int) -> set[int]:
+        """The replicas of a log that had such a stop since then."""
+        replicas = self._history.meta.get("replicas", {}).get(key)
+        return {
             node for time, node, how in self._stops if how in kinds and time >= since and node in (replicas or {node})
         }
-        return len(lost) >= (1 if promise == MAJORITY else self._enough)
 
     @cached_property
     def _clients(self) -> tuple[dict[tuple[str, Value], int], dict[str, dict[Value, Ack]]]:

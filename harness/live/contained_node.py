@@ -20,6 +20,7 @@ from tidemark.harness.machines import firewall, machine_faults, netem
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.machine import Machine
 from tidemark.harness.machines.node_control import NodeControl
+from tidemark.nemesis.damage import Damage
 
 MakeControl = Callable[..., NodeControl]
 """Makes a machine's control; called with the machine and ``on_lost``."""
@@ -268,6 +269,11 @@ class ContainedNode:
         """What was not synced may be gone; with ``keep``, all but so many batches is."""
         with self.reachable():
             self.control.power_loss(seed=seed, keep=keep)
+
+    def damage(self, files: Iterable[str], damage: Damage, noise_seed: int) -> list[dict[str, Any]]:
+        """Damage the files of a process that was killed; gives what was done to each."""
+        with self.reachable():
+            return self.control.damage(files, damage, noise_seed)
 
     def lose_disk(self, partitions: tuple[str, ...]) -> None:
         """Everything is gone; of these partitions an empty directory is left."""

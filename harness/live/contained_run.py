@@ -201,8 +201,11 @@ class _Run:
         self._clients(self._workload.stop)
 
     def views(self, partitions: Iterable[str], *, with_reasons: bool = True) -> dict[str, PartitionView]:
-        found = self.world.observation.views()
-        return {name: found[name] for name in partitions if name in found}
+        found, damaged = self.world.observation.views(), self.world.processes.damaged()
+        views = {name: found[name] for name in partitions if name in found}
+        if damaged:
+            views = {name: view._replace(damaged=damaged).owing() for name, view in views.items()}
+        return views
 
     def all_answer(self) -> None:
         all_answer(self.world)
@@ -256,6 +259,10 @@ class _Run:
             excused=cluster.processes.excused,
         )
         meta |= {"end_us": end_us, "died": cluster.processes.died}
+        if cluster.processes.damage_done:
+            meta["damage"] = cluster.processes.damage_done
+        if cluster.processes.gave_up_damaged:
+            meta["gave_up_damaged"] = cluster.processes.gave_up_damaged
         if cluster.refused:
             meta["refused"] = cluster.refused
         if cluster.processes.started_again:

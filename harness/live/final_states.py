@@ -78,7 +78,8 @@ def _tell_final_logs(cluster: LiveCluster, system: SeenFromOutside) -> None:
         leader = views[name].leader if name in views else -1
         for node in (node for node in nodes if cluster.processes.running(node)):
             try:
-                batches = system.final_log(node, cluster.machines[node], name)
+                damaged = node in cluster.processes.damaged()
+                batches = system.final_log(node, cluster.machines[node], name, damaged=damaged)
             except NodeError as error:
                 raise RunError(str(error)) from None
             if batches is not None:

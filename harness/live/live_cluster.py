@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from random import Random
 from typing import Any
 
 from tidemark.checkers.history.trace_events import KIND, NODE
@@ -38,6 +37,7 @@ from tidemark.harness.systems.capabilities import (
 from tidemark.harness.systems.system import Deployment, System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT, Plan
+from tidemark.nemesis.damage import Damage
 from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
 from tidemark.nodes.families import AnyVariant
 
@@ -100,7 +100,7 @@ class LiveCluster(ClusterNodes):
             notify=self.notify,
             partitions_on=self.partitions_on,
             clock_faults=any(fault.kind == CLOCK_JUMP for fault in plan.faults),
-            noise=Random(f"{plan.noise_seed}/disk"),
+            noise_seed=plan.noise_seed,
         )
 
     def excused(self, node: int) -> bool:
@@ -227,6 +227,9 @@ class LiveCluster(ClusterNodes):
                 self._hand_over(self.system.fail_controller, there=False)
         else:
             self.processes.stop(broker, how)
+
+    def damage(self, broker: int, damage: Damage) -> None:
+        self.processes.damage(broker, damage)
 
     def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
         """Nobody can, of a real file system; plans that ask for it were refused.

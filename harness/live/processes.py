@@ -16,6 +16,7 @@ from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.own_end import manner
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import NodeError
+from tidemark.nemesis.damage import Damage
 from tidemark.nodes.core.messages import CONTROLLER
 
 LANE = "process"
@@ -33,7 +34,8 @@ class NodeState:
         restart_wanted: it is to be started again when it has.
         disk_was_full: a fault filled its disk while it ran. waits_for_room: it gave up because of that.
         away: it was killed, and no later process answers yet.
-        ended: how its last process did. too_early: how many starts in a row have failed because they came too early.
+        damaged: its files were. ended: how its last process did.
+        too_early: how many starts in a row have failed because they came too early.
     """
 
     incarnation: int = 0
@@ -44,6 +46,7 @@ class NodeState:
     disk_was_full: bool = False
     waits_for_room: bool = False
     away: bool = False
+    damaged: bool = False
     ended: str = ""
     too_early: int = 0
 
@@ -68,12 +71,15 @@ class Processes:
         trace: adds an event to the trace. notify: tells those who watch a trace event of a node.
         partitions_on: the partitions that a broker has a replica of.
         clock_faults: whether brokers run under libfaketime.
-        noise: draws what power losses leave.
+        noise_seed: the plan's; draws what power losses leave, and what is damaged.
 
     Attributes:
         died: processes that ended though nobody asked them to (``node``, ``incarnation``, ``time``, ``how``, and ``log``, the last
             lines they printed; ``how`` is ``broken-off`` unless it was the protocol's decision).
         started_again: those that came too early and were started again (``node``, ``incarnation``, ``time``, ``log``).
+        damage_done: what was done to files (``node``, ``time``, ``how``, ``files``).
+        gave_up_damaged: processes that did not start, or ended by themselves, on damaged files (``node``, ``incarnation``,
+            ``time``, ``log``): such a node may refuse to work.
         starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
     """
 
@@ -86,9 +92,11 @@ class Processes:
         notify: Callable[[str, int], None],
         partitions_on: Callable[[int], tuple[str, ...]],
         clock_faults: bool,
-        noise: Random,
+        noise_seed: int,
     ) -> None:
         self.died: list[dict[str, Any]] = []
+        self.damage_done: list[dict[str, Any]] = []
+        self.gave_up_damaged: list[dict[str, Any]] = []
         self.started_again: list[dict[str, Any]] = []
         self.starved: set[tuple[int, int]] = set()
         self._cluster = cluster
@@ -97,7 +105,8 @@ class Processes:
         self._notify = notify
         self._partitions_on = partitions_on
         self._clock_faults = clock_faults
-        self._noise = noise
+        self._noise_seed = noise_seed
+        self._noise = Random(f"{noise_seed}/disk")
         self._states = {node: NodeState() for node in cluster.nodes}
 
     def running(self, node: int) -> bool:
@@ -116,8 +125,13 @@ class Processes:
         """Whether the latest process ended though nobody asked it to, and was not started again."""
         state = self._states[node]
         return not state.running and any(
-            death["node"] == node and death["incarnation"] == state.incarnation for death in self.died
+            death["node"] == node and death["incarnation"] == state.incarnation
+            for death in (*self.died, *self.gave_up_damaged)
         )
+
+    def damaged(self) -> tuple[int, ...]:
+        """The nodes whose files were damaged."""
+        return tuple(node for node, state in self._states.items() if state.damaged)
 
     def submit(self, node: int, what: str, deed: Callable[[], None]) -> None:
         """Do something in the lane of a node's process."""
@@ -153,7 +167,9 @@ class Processes:
         try:
             one.start(config, clock_faults=self._clock_faults and node != CONTROLLER)
         except NodeError:
-            if not one.disk_is_full() and not one.control.own_end():
+            if self._states[node].damaged:
+                one.kill()  # it may wait for ever for what it has lost
+            elif not one.disk_is_full() and not one.control.own_end():
                 raise
             self._examine(node, config["incarnation"])
         else:
@@ -168,12 +184,16 @@ class Processes:
     # Stopping
 
     def stop(self, node: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. It stays ended."""
+        """End the process: ``crash``, ``power``, ``disk``, ``container`` or ``damage``; ``clean`` asks it to shut down. It stays
+        ended.
+        """
         state = self._states[node]
         state.restart_wanted = state.waits_for_room = False
         if not state.running:
             if how == "power" and node != CONTROLLER:
                 self._lose_power_when_down(node)
+            elif how == "damage":
+                self.submit(node, "note the damage of", lambda: self._trace(node, "stop", "", "damage"))
             return
         if how == "clean":
             if not state.stopping:
@@ -216,6 +236,18 @@ class Processes:
             one.lose_power(seed)
 
         self.submit(node, "take the power from", lose)
+
+    def damage(self, node: int, damage: Damage) -> None:
+        """Damage the files of a node that was stopped so."""
+        self._states[node].damaged = True
+        one, files = self._cluster.nodes[node], self._cluster.system.data_files
+
+        def strike() -> None:
+            done = one.damage(files, damage, self._noise_seed)
+            told = {"node": node, "time": self._run_loop.now_us(), "how": damage.how, "files": done}
+            self._run_loop.post(lambda: self.damage_done.append(told))
+
+        self.submit(node, "damage the files of", strike)
 
     # Pausing
 
@@ -261,6 +293,8 @@ class Processes:
         """A process that was to be killed had given up just before."""
         if starved:
             self.starved.add((node, incarnation))
+        elif self._states[node].damaged:
+            self._gave_up_damaged(node, incarnation, words)
         elif self._cluster.system.came_too_early(words):
             self._came_too_early(node, incarnation, words)
         elif not self._cluster.system.is_halt(words):
@@ -270,6 +304,10 @@ class Processes:
         now_us = self._run_loop.now_us()
         self.died.append({"node": node, "incarnation": incarnation, "time": now_us, "how": how, "log": words})
 
+    def _gave_up_damaged(self, node: int, incarnation: int, words: str) -> None:
+        now_us = self._run_loop.now_us()
+        self.gave_up_damaged.append({"node": node, "incarnation": incarnation, "time": now_us, "log": words})
+
     def _came_too_early(self, node: int, incarnation: int, words: str) -> None:
         now_us = self._run_loop.now_us()
         self.started_again.append({"node": node, "incarnation": incarnation, "time": now_us, "log": words})
@@ -277,7 +315,8 @@ class Processes:
     @property
     def excused(self) -> set[tuple[int, int]]:
         """(node, incarnation) of processes that gave up for no reason of their protocol's: to their logs a crash."""
-        return self.starved | {(one["node"], one["incarnation"]) for one in self.started_again}
+        others = (*self.started_again, *self.gave_up_damaged)
+        return self.starved | {(one["node"], one["incarnation"]) for one in others}
 
     def _ended(self, node: int, incarnation: int, how: str, words: str) -> None:
         """A process has ended by itself; ``how`` is empty if it did not say so."""
@@ -301,6 +340,8 @@ class Processes:
             state.too_early += 1
         elif starved:
             self.starved.add((node, incarnation))
+        elif state.damaged and not asked:
+            self._gave_up_damaged(node, incarnation, words)
         elif not asked:
             self._died(node, incarnation, manner(how, words, self._cluster.system.is_halt), words)
         if restart:

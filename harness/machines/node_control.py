@@ -7,6 +7,7 @@ system would be another class with these verbs; the world above knows nothing of
 from __future__ import annotations
 
 import json
+import shlex
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -15,9 +16,10 @@ from tidemark.harness.machines.admin_channel import AdminChannel, AdminReply
 from tidemark.harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
 from tidemark.harness.machines.node_places import Places
 from tidemark.harness.machines.node_script import NodeScripts
+from tidemark.nemesis.damage import Damage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tidemark.harness.machines.admin_channel import Stream
     from tidemark.harness.machines.ssh import Result
@@ -26,7 +28,7 @@ T = TypeVar("T")
 
 START_S = 90.0
 """Some 0.5 s is enough on an idle machine."""
-POWER_LOSS_S = 30.0
+POWER_LOSS_S = DAMAGE_S = 30.0
 TAIL_LINES = 12
 
 
@@ -204,6 +206,22 @@ class NodeControl:
         """
         how = f"--keep {keep}" if keep is not None else f"--seed {seed}"
         self.run(self._scripts.lose_power(how), to="lose power", timeout_s=POWER_LOSS_S)
+
+    def damage(self, files: Iterable[str], damage: Damage, noise_seed: int) -> list[dict[str, Any]]:
+        """Damage the files of a process that was killed; gives what was done to each.
+
+        Args:
+            files: what its data files are called, below its directories.
+            damage: what is done.
+            noise_seed: the plan's.
+        """
+        words = [word for one in files for word in ("--files", one)]
+        words += ["--how", damage.how, "--amount", str(damage.amount), "--which", damage.which]
+        words += ["--seed", damage.seed(noise_seed)]
+        done: list[dict[str, Any]] = json.loads(
+            self.run(self._scripts.damage(shlex.join(words)), to="damage files", timeout_s=DAMAGE_S)
+        )
+        return done
 
     def wipe(self, partitions: tuple[str, ...] = ()) -> None:
         """The disk is lost; of these partitions an empty directory is left."""

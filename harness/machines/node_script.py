@@ -16,11 +16,12 @@ class NodeScripts:
     """Scripts for one node. The process is named by its number and its start time, so that no other is ever hit.
 
     Attributes:
-        module: what Python runs. preload: the environment variable that loads libfaketime.
+        module: what Python runs. damages: what it runs to damage files. preload: the environment variable that loads libfaketime.
         start_looks, start_pause_s: so often, and so far apart, is looked whether a process that was started listens.
     """
 
     module = "tidemark.nodes.process"
+    damages = "tidemark.nodes.admin.damage"
     preload = "LD_PRELOAD"
     start_looks = 1200
     start_pause_s = 0.025
@@ -116,6 +117,13 @@ echo listening
         """What a power loss does to the files of a process that is gone."""
         directories = f"--data {quote(self._places.data)} --volatile {quote(self._places.volatile)}"
         return f"python3 -m tidemark.nodes.process.storage.power_loss {directories} {how}"
+
+    def damage(self, what: str) -> str:
+        """Damages the files of a process that is gone; prints what was done to each."""
+        return f"python3 -m {self.damages} {self._places_of_files()} {what}"
+
+    def _places_of_files(self) -> str:
+        return f"--data {quote(self._places.volatile)} --data {quote(self._places.data)}"
 
     def wipe(self, partitions: tuple[str, ...]) -> str:
         """Empties both directories; of these partitions an empty directory is left in each."""

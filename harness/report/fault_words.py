@@ -25,7 +25,7 @@ def as_planned(fault: Mapping[str, Any]) -> str:
     'messages between the target and the controller take up to 30.0 ms longer (on the way to the controller only)'
     """
     kind, pick, amount = str(fault["kind"]), int(fault.get("pick", 0)), int(fault.get("amount", 0))
-    return KINDS[kind].sentence.as_planned(pick, milliseconds(amount), f"{amount} ‰")
+    return KINDS[kind].sentence.as_planned(pick, milliseconds(amount), f"{amount} ‰", f"{amount}")
 
 
 def as_struck(kind: str, detail: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ STOPPED = {
     "crash": "is killed; what it wrote survives in the page cache",
     "power": "loses power; what it had not synced may be gone",
     "disk": "loses its disk and everything on it",
+    "damage": "is killed, and its files are damaged",
     "fatal": "gives up",
 }
 HOW_ELECTED = {

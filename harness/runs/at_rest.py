@@ -5,7 +5,7 @@ One definition for every world: a world gives a :class:`PartitionView` of each p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 
@@ -34,6 +34,7 @@ class PartitionView(NamedTuple):
         leader: −1 while there is none.
         target: the replicas that a reassignment under way is to leave; () while there is none.
         brokers: replica → how it stands, None while its process does not run (or does not know the partition).
+        damaged: those whose files a fault has damaged.
     """
 
     leader: int
@@ -43,6 +44,33 @@ class PartitionView(NamedTuple):
     replicas: tuple[int, ...]
     brokers: Mapping[int, ReplicaView | None]
     target: tuple[int, ...] = ()
+    damaged: tuple[int, ...] = ()
+
+    def without(self, nodes: Collection[int]) -> PartitionView:
+        """As if these were no replicas; whoever leads stays."""
+        gone = {node for node in nodes if node != self.leader}
+        if not gone.intersection(self.replicas):
+            return self
+
+        def kept(among: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(node for node in among if node not in gone)
+
+        brokers = {
+            node: replica and replica._replace(isr=kept(replica.isr))
+            for node, replica in self.brokers.items()
+            if node not in gone
+        }
+        return self._replace(
+            isr=kept(self.isr),
+            elr=kept(self.elr),
+            replicas=kept(self.replicas),
+            target=kept(self.target),
+            brokers=brokers,
+        )
+
+    def owing(self) -> PartitionView:
+        """Without those that do not run, though everything was healed, since their files were damaged: they may refuse to."""
+        return self.without([node for node in self.damaged if self.brokers.get(node) is None])
 
 
 def refusal(base: int) -> str:

@@ -184,7 +184,7 @@ def work_on(run: Ending, duration_us: int) -> None:
 
 def come_to_rest(run: Ending, bounds: Bounds) -> None:
     """Wait until every partition is at rest, or the bound is over; trace which. Where more than one bound is granted, it begins
-    anew whenever something has changed.
+    anew whenever something has changed. Who has damaged files may stay behind: the others have to come to rest.
 
     Raises:
         RunError: see :meth:`Ending.all_answer`.
@@ -203,6 +203,6 @@ def come_to_rest(run: Ending, bounds: Bounds) -> None:
             break
     if any(waiting.values()):
         run.all_answer()
-        waiting = {name: waiting_for(view) for name, view in run.views(names).items()}
+        waiting = {name: waiting_for(view.without(view.damaged)) for name, view in run.views(names).items()}
     for name, why in waiting.items():
         world.trace_event(CONTROLLER, "converged", name, not why, why)

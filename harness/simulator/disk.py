@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tidemark.nodes.core.damage import CUT_TAIL, draw_files
 from tidemark.nodes.core.log import Batch
 from tidemark.nodes.core.power_loss import WRITEBACK_US, draw_survivors
 from tidemark.nodes.core.recovery import DiskImage, PartitionImage, StoredBatch
@@ -12,8 +13,11 @@ from tidemark.nodes.core.recovery import DiskImage, PartitionImage, StoredBatch
 if TYPE_CHECKING:
     from random import Random
 
+    from tidemark.nemesis.damage import Damage
     from tidemark.nodes.core.recovery import RecoveredPartition
 
+WHOLE = 1000
+"""Thousandths."""
 MARK_LOST = 0.5
 """Share of power losses that take a clean-shutdown mark which may be lost."""
 
@@ -226,6 +230,25 @@ class SimDisk:
             del log.batches[keep:]
             del log.written_us[keep:]
             log.synced = keep
+        self._settle()
+
+    def damage(self, damage: Damage, noise: Random) -> None:
+        """Damage logs: the first batch in which a bit was flipped, or that was cut in the middle, is broken. What lies behind it
+        nobody looks at, so it is gone. A clean-shutdown mark beside it is not believed, as nodes with files do not.
+        """
+        for name in draw_files(noise.random, [name for name, log in self.files.items() if log.batches], damage.which):
+            log = self.files[name]
+            if damage.how == CUT_TAIL:
+                place = len(log.batches) * (WHOLE - damage.amount) / WHOLE
+            else:
+                place = min(noise.random() for _ in range(max(damage.amount, 1))) * len(log.batches)
+            keep = int(place)
+            if keep < len(log.batches) and (damage.how != CUT_TAIL or place > keep):
+                broken = log.batches[keep]
+                log.torn = StoredBatch(Batch(broken.base, broken.epoch, ()), sound=False)
+                self.clean_broker_epoch = None
+            del log.batches[keep:], log.written_us[keep:]
+            log.synced = min(log.synced, keep)
         self._settle()
 
     def keep_synced(self) -> None:

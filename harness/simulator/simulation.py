@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidemark.checkers.history.history import Op
+    from tidemark.nemesis.damage import Damage
     from tidemark.nemesis.links import Link
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.core.controller import Controller
@@ -344,6 +345,8 @@ class Simulation:
         if not node.running:
             if how == "power":
                 self._lose_power_when_down(node)
+            elif how == "damage":
+                self._trace(broker, "stop", "", how)
             return
         if broker == CONTROLLER:
             node.running = False
@@ -377,6 +380,9 @@ class Simulation:
             node.ended = "power"
             self._trace(node.node_id, "stop", "", node.ended)
         node.disk.lose_power(self.now, self._disk_noise)
+
+    def damage(self, broker: int, damage: Damage) -> None:
+        self.nodes[broker].disk.damage(damage, Random(damage.seed(self._noise_seed)))
 
     def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
         self.nodes[broker].disk.take_back(self.now - back_us, what)

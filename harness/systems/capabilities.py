@@ -68,9 +68,10 @@ class SeenFromOutside(Protocol):
         """
 
     def final_log(
-        self, node: int, machine: Machine, log: str
+        self, node: int, machine: Machine, log: str, *, damaged: bool = False
     ) -> Sequence[tuple[int, int, tuple[int | str, ...]]] | None:
-        """A node's log at the end, as ``(base offset, epoch, values)``; None if nobody can see it.
+        """A node's log at the end, as ``(base offset, epoch, values)``; None if nobody can see it, as where a fault has damaged the
+        files that are read.
 
         Raises:
             NodeError: it cannot be had.

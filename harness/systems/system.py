@@ -28,7 +28,7 @@ from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -82,6 +82,7 @@ class System(ABC):
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
         keeps_times: its brokers elect leaders and change ISRs as Kafka's do, by the plan's settings: how long that takes is judged.
+        data_files: what the data files of a node are called, below its directory, as globs: what damage to files strikes.
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -93,6 +94,7 @@ class System(ABC):
     renumbers_epochs = False
     outlives_controller = False
     keeps_times = False
+    data_files: Sequence[str] = ("[!_]*-[0-9]*/*.log",)
     container_kill = "power"
 
     # What it can do

@@ -14,6 +14,7 @@ FILE = Path(__file__).parents[2] / "examples" / "chain_log.py"
 S = 1_000_000
 WORK = WorkloadSpec(producers=2, consumers=1, interval_us=S // 20, poll_us=S // 10, batch=1)
 POWER = Plan(0, 0, 1, "by hand", ClusterSpec(), WORK, (Fault("power-all", S, S // 5),), 2 * S)
+CUT_LEADER = Plan(0, 0, 1, "by hand", ClusterSpec(), WORK, (Fault("cut-tail", S, S // 5, "b1", amount=500),), 2 * S)
 ONE_BACKUP = Plan(0, 0, 1, "by hand", ClusterSpec(), WORK, (Fault("power", S, S // 5, "follower"),), 2 * S)
 
 
@@ -54,3 +55,13 @@ def test_mended_it_keeps_its_promise(played):
     verdict = played("mended", generate_plan(1, 0, "destructive", ClusterSpec())).verdict
 
     assert verdict.valid == "valid", verdict.anomalies
+
+
+@pytest.mark.docker
+def test_damage_to_the_files_of_one_node_excuses_no_loss(played):
+    run = played("mended", CUT_LEADER)
+
+    (done,) = run.history.meta["damage"]
+    assert (done["node"], done["files"][0]["file"]) == (1, "log")
+    assert (run.verdict.valid, run.verdict.contract) == ("invalid", "majority")
+    assert {one.verdict for one in run.verdict.named("lost-write")} == {"violation"}

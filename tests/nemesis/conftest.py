@@ -76,6 +76,9 @@ class NotedWorld:
         self.down.add(broker)
         self.paused.discard(broker)
 
+    def damage(self, broker, damage):
+        self.said.append(("damage", broker, *damage))
+
     def take_back(self, broker, back_us, what):
         self.said.append(("take back", broker, back_us, *sorted(what)))
 

@@ -17,7 +17,7 @@ from tidemark.nemesis import (
     cluster_of_plans,
     generate_plan,
 )
-from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, KINDS, MACHINE_KINDS
+from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, DAMAGES, DELETIONS, KINDS, MACHINE_KINDS
 from tidemark.nemesis.long_lasting import is_long
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
@@ -74,12 +74,12 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_thirteen_profiles():
+def test_there_are_fourteen_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
-        *("metadata", "long", "controller-reassignments"),
+        *("metadata", "long", "controller-reassignments", "files"),
     ]
 
 
@@ -127,6 +127,23 @@ def test_in_one_profile_replicas_move_while_controllers_fail(plans):
 
 def test_the_profiles_differ_in_what_destroys_logs_and_in_unclean_elections():
     assert set(PROFILES["destructive"]) - set(PROFILES["intact"]) == {"power", "power-all", "disk", "unclean-election"}
+
+
+def test_in_one_profile_the_files_of_one_broker_are_damaged(plans):
+    assert [name for name, kinds in PROFILES.items() if set(kinds) & set(DAMAGES)] == ["files"]
+    struck = [{fault.target for fault in plan.faults if fault.kind in DAMAGES} for plan in plans["files"]]
+
+    assert {len(targets) for targets in struck} == {1}
+    assert set().union(*struck) == {"b1", "b2", "b3"}
+    assert {fault.kind for plan in plans["files"] for fault in plan.faults} >= {"flip-bits", "cut-tail"}
+    for plan in plans["files"]:
+        assert not all(fault.after for fault in plan.faults if fault.kind in DAMAGES)
+
+
+def test_a_harder_plan_damages_the_files_of_others_as_well():
+    plans = [generate_plan(1, index, "files", ClusterSpec(), 4) for index in range(60)]
+
+    assert any(len({fault.target for fault in plan.faults if fault.kind in DAMAGES}) > 1 for plan in plans)
 
 
 def test_only_one_profile_needs_machines():
@@ -242,11 +259,13 @@ def test_faults_come_in_order_and_before_the_end(plans, profile):
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
-def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must_delete_or_move(plans, profile):
+def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must_delete_or_move_or_damage(
+    plans, profile
+):
     counts = {len(plan.faults) for plan in plans[profile]}
 
     assert min(counts) >= 2
-    assert max(counts) <= 17 + bool({*DELETIONS, "reassignment"} & set(PROFILES[profile]))
+    assert max(counts) <= 17 + bool({*DELETIONS, *DAMAGES, "reassignment"} & set(PROFILES[profile]))
 
 
 def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometimes(plans):
@@ -274,7 +293,7 @@ def test_triggers_and_both_partitions_are_used(plans):
 
 @pytest.mark.parametrize("profile", list(PROFILES))
 def test_a_kind_with_a_measure_has_one(plans, profile):
-    measured = {"slow", "lossy", "late-leadership", "fast-failover", "slow-disk", "clock-jump", *DELETIONS}
+    measured = {"slow", "lossy", "late-leadership", "fast-failover", "slow-disk", "clock-jump", *DELETIONS, *DAMAGES}
     measured |= {
         "slow-controller",
         "lossy-controller",

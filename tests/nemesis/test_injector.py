@@ -3,6 +3,7 @@
 import pytest
 
 from tidemark.nemesis import Fault, Trigger
+from tidemark.nemesis.damage import Damage
 from tidemark.nemesis.kinds import CONTROLLER_LINKS
 
 CONTROLLER, CLIENTS = 0, -1
@@ -644,3 +645,29 @@ def test_with_a_replica_everywhere_nothing_moves(world):
 
     assert w.said == []
     assert w.struck() == [(5, 0, MOVE, 1)]
+
+
+# Damaged files
+
+
+@pytest.mark.parametrize("kind", ["flip-bits", "cut-tail"])
+def test_files_are_damaged_when_their_process_is_gone_and_found_when_it_starts(world, kind):
+    w, _ = world(Fault(kind, 5, 10, "b2", 4, amount=7))
+    w.until(20)
+
+    assert w.said == [("stop", 2, "damage"), ("damage", 2, kind, 7, 4, 5), ("start", 2)]
+
+
+def test_files_of_who_is_down_are_damaged_too(world):
+    w, _ = world(Fault("crash", 5, 30, "b2"), Fault("cut-tail", 6, 10, "b2", amount=7))
+    w.until(40)
+
+    assert w.said == [("stop", 2, "crash"), ("damage", 2, "cut-tail", 7, 0, 6), ("start", 2)]
+
+
+def test_the_same_fault_of_the_same_plan_draws_the_same_whatever_others_there_are():
+    one = Damage("flip-bits", 7, 4, 5)
+
+    assert one.seed(1) == Damage("flip-bits", 7, 4, 5).seed(1)
+    assert len({one.seed(1), one.seed(2), one._replace(at_us=6).seed(1), one._replace(pick=1).seed(1)}) == 4
+    assert [one._replace(pick=pick).which for pick in range(4)] == ["all", "half", "one", "all"]

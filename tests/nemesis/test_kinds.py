@@ -47,7 +47,14 @@ def test_what_is_gentler_is_a_kind_and_ends_somewhere():
 
 @pytest.mark.parametrize(
     ("kind", "most"),
-    [("lossy", 1000), ("delete-records", 1000), ("slow", 86_400 * SECOND), ("clock-jump", 86_400 * SECOND)],
+    [
+        ("lossy", 1000),
+        ("delete-records", 1000),
+        ("slow", 86_400 * SECOND),
+        ("clock-jump", 86_400 * SECOND),
+        ("cut-tail", 1000),
+        ("flip-bits", 1_000_000),
+    ],
 )
 def test_an_amount_has_a_bound(kind, most):
     assert KINDS[kind].amount.most == most

@@ -29,6 +29,7 @@ from tidemark.cli.typed_options import Options, flag, group, option, shared, tak
 from tidemark.cli.workload_options import WorkloadOptions
 from tidemark.harness.runs.own_rules import variant_options
 from tidemark.nemesis import PROFILES, REAL_ONLY
+from tidemark.nemesis.kinds import DAMAGES
 from tidemark.nodes.families import family_of, parse_variant
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from tidemark.harness.search.hunt import Hunt, Progress
     from tidemark.harness.search.hunt.kept_hunt import Catch, KeptHunt
 
-IN_THE_SIMULATOR = [name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds)]
+IN_THE_SIMULATOR = [name for name, kinds in PROFILES.items() if not (REAL_ONLY | {*DAMAGES}) & set(kinds)]
 MOST_HUNTS = 6
 """So many plans of which no script can be made are enough."""
 SAVE_EVERY_S = 20.0

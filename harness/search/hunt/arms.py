@@ -17,7 +17,7 @@ from tidemark.harness.search.hunt.episodes import episode
 from tidemark.harness.search.hunt.kinds import Kinds
 from tidemark.harness.search.hunt.mutations import Mutations
 from tidemark.nemesis import PROFILES, REAL_ONLY, Plan, generate_plan
-from tidemark.nemesis.kinds import by_kind
+from tidemark.nemesis.kinds import DAMAGES, by_kind
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.families import Family
 
@@ -34,7 +34,7 @@ def profiles_for(family: Family) -> tuple[str, ...]:
     nothing = by_kind(family.not_suffered).keys()
     borne: dict[frozenset[str], str] = {}
     for name, kinds in PROFILES.items():
-        if not REAL_ONLY & set(kinds):
+        if not (REAL_ONLY | {*DAMAGES}) & set(kinds):
             borne.setdefault(Kinds(name).known.difference(nothing), name)
     return tuple(borne.values())
 

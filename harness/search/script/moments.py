@@ -156,7 +156,12 @@ class _Reader:
             if found is not None and found[1] and found[1] == self._brokers[broker].hw and how != "clean":
                 yield Moment(deed.time, shows=f"{name} has HW {found[1]} on disk", words="")
             verbs = {"crash": f"crash {name}", "clean": f"stop {name}", "disk": f"wipe {name}"}
-            words = {"crash": "crashes", "clean": "is shut down", "disk": "loses its disk"}.get(how, "loses power")
+            words = {
+                "crash": "crashes",
+                "clean": "is shut down",
+                "disk": "loses its disk",
+                "damage": "loses the end of its log",
+            }.get(how, "loses power")
             kept = self._batches_kept(broker, place, found)
             command = verbs.get(how, f"power off {name} keeping {kept} batches")
             yield Moment(deed.time, (command,), words=f"{name} {words}.", key=("life", *key))

@@ -56,6 +56,8 @@ class EtcdSystem(RealSystem):
     disk = "512m"
     promise, promised = "majority", PROMISED
     workloads: ClassVar[Sequence[str]] = ("cas-register", "register", "list-append", "set", "counter", "unique-ids")
+    data_files: ClassVar[Sequence[str]] = ("etcd/member/wal/*.wal", "etcd/member/snap/*")
+    shows_files = False
     suffers_not: ClassVar[Mapping[str, str]] = {
         "disk": "a member that has lost its disk must be removed and added again by an operator"
     }

@@ -72,6 +72,7 @@ class FlussSystem(RealSystem):
     memory = 1 << 30
     promise, promised = "durable", BY_REPLICAS
     workloads: ClassVar[Sequence[str]] = ("log",)
+    data_files: ClassVar[Sequence[str]] = ("fluss/**/*.log",)
 
     def __init__(self, version: str) -> None:
         self.version = version

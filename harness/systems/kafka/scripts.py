@@ -64,6 +64,9 @@ echo "$state"
         """Cuts off what the broker had not provably flushed."""
         return f"python3 -m {POWER_LOSS} --data {quote(self._places.data)} {how}"
 
+    def _places_of_files(self) -> str:
+        return f"--data {quote(self._places.data)}"
+
     def wipe(self, partitions: tuple[str, ...]) -> str:
         """Empties the disk."""
         data = quote(self._places.data)

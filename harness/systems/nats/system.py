@@ -61,6 +61,7 @@ class NatsSystem(RealSystem):
     time_scale = 2.0
     memory = 768 << 20
     workloads: ClassVar[Sequence[str]] = ("log",)
+    data_files: ClassVar[Sequence[str]] = ("jetstream/**/*.blk", "jetstream/**/snapshots/*")
 
     def __init__(self, version: str, *, always: bool = False) -> None:
         self.version, self.always = version, always

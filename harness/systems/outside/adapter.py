@@ -64,6 +64,7 @@ class OutsideSystem(System, Watched):
         self.real = real
         self.name = real.name
         self.time_scale = real.time_scale
+        self.data_files = real.data_files
         self.needs = MachineNeeds(memory=real.memory, volatile_size=VOLATILE, data_size=real.disk)
 
     @property
@@ -180,14 +181,16 @@ class OutsideSystem(System, Watched):
         return told(view, replicas)
 
     def final_log(
-        self, node: int, machine: Machine, log: str
+        self, node: int, machine: Machine, log: str, *, damaged: bool = False
     ) -> Sequence[tuple[int, int, tuple[int | str, ...]]] | None:
         """A node's log at the end, as batches of one record; None if nobody can see it.
+
+        What lies in damaged files is what the nemesis has put there: whether anybody was served it, clients tell.
 
         Raises:
             NodeError: it cannot be had.
         """
-        if not self.real.shows_logs:
+        if not self.real.shows_logs or (damaged and self.real.shows_files):
             return None
         try:
             entries = self.real.log_of(Node(node, machine), log)

@@ -34,6 +34,7 @@ class KeptScripts(KafkaScripts):
     """Signals go to the program; the node is gone when its keeper is, which ends a moment after the program."""
 
     module = "tidemark.nodes.keeper"
+    damages = "tidemark.nodes.keeper.damage"
     preload = "TIDEMARK_NOTHING_PRELOADED"
     start_looks = 2_400
     start_pause_s = 0.025
@@ -50,6 +51,9 @@ class KeptScripts(KafkaScripts):
     def lose_power(self, how: str) -> str:
         """Brings the files back to what the program had synced; how much of the rest survives is not drawn: nothing does."""
         return f"python3 -m tidemark.nodes.keeper.power_loss --data {quote(self._places.data)} --ledger {self._ledger}"
+
+    def _places_of_files(self) -> str:
+        return f"{super()._places_of_files()} --ledger {self._ledger}"
 
     def wipe(self, partitions: tuple[str, ...]) -> str:
         """Empties the disk, and with it the ledger."""

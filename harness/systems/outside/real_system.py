@@ -195,6 +195,8 @@ class RealSystem(ABC):
         promised: the words of its documentation that say so, and where they stand.
         workloads: what its clients can do: ``log``, and those beside it (``register``, ``cas-register``, ``list-append``,
             ``set``). The first is what they do where nobody asks for another.
+        data_files: what its data files are called, below its disk, as globs: damage to files strikes these.
+        shows_files: whether `log_of` reads files, so that it shows of a damaged node what nobody may have been served.
         suffers_not: kind of fault → why it cannot suffer it, beyond what follows from what it cannot show.
         memory: of a node, bytes. disk: its size.
         time_scale: by how much the times of plans, which are short, must be multiplied at least.
@@ -204,6 +206,8 @@ class RealSystem(ABC):
     promise: str = "majority"
     promised: str = ""
     workloads: ClassVar[Sequence[str]] = ("log",)
+    data_files: ClassVar[Sequence[str]] = ("**/*",)
+    shows_files: bool = True
     suffers_not: ClassVar[Mapping[str, str]] = {}
     memory: int = 512 << 20
     disk: str = "256m"

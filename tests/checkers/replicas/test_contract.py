@@ -34,14 +34,14 @@ def test_without_any_fault_every_promise_is_broken(contract):
     assert judged(contract=contract) == ("violation", None, ALL)
 
 
-@pytest.mark.parametrize("how", ["crash", "power", "disk", "fatal"])
+@pytest.mark.parametrize("how", ["crash", "power", "disk", "damage", "fatal"])
 def test_kip_966_outlives_one_unclean_shutdown_with_two_in_sync_required(how):
     verdict = judged((40, 1, "stop", "", how), contract="kip-966")
 
     assert verdict == ("violation", None, ALL)
 
 
-@pytest.mark.parametrize("how", ["crash", "power", "disk", "fatal"])
+@pytest.mark.parametrize("how", ["crash", "power", "disk", "damage", "fatal"])
 def test_kip_966_is_void_after_two_unclean_shutdowns(how):
     verdict, clause, _ = judged((40, 1, "stop", "", how), (41, 2, "stop", "", how), contract="kip-966")
 
@@ -466,3 +466,26 @@ def test_what_befell_the_isr_while_it_still_led_does_not_count():
     (anomaly,) = check(History.of(trace=trace, min_isr=1), "documented").named("lost-committed-write")
 
     assert anomaly.verdict == "violation"
+
+
+def judged_by_majority(*stops):
+    history = History.of(
+        trace=[*COMMITTED, *stops, *LOST], min_isr=2, isr=False, contract="majority", replicas={P: [1, 2, 3]}
+    )
+    (anomaly,) = check(history).named("lost-committed-write")
+    return anomaly.verdict, anomaly.clause
+
+
+def test_majority_outlives_damage_to_a_minority_and_not_to_a_majority():
+    one, two = ((40 + node, node, "stop", "", "damage") for node in (1, 2))
+
+    assert judged_by_majority(one) == ("violation", None)
+    assert judged_by_majority(one, two) == ("permitted", "damaged>=majority")
+    assert judged_by_majority(one, (45, 3, "stop", "", "disk")) == ("permitted", "lost-disk")
+
+
+def test_durable_counts_damage_as_a_lost_log():
+    one, two = ((40 + node, node, "stop", "", "damage") for node in (1, 2))
+
+    assert judged(one, contract="durable")[:2] == ("violation", None)
+    assert judged(one, two, contract="durable")[:2] == ("permitted", "lost-logs>=min-isr")

@@ -55,6 +55,13 @@ def test_what_the_leader_does_not_have_is_lost_though_another_has_it():
         ("durable", [(5, 1, "power"), (32, 2, "power")], "violation"),
         ("durable", [(31, 1, "power"), (32, 1, "power")], "violation"),
         ("ack-quorum", [(31, 1, "disk")], "violation"),
+        ("majority", [(20, 1, "damage")], "violation"),
+        ("majority", [(20, 1, "damage"), (21, 1, "damage")], "violation"),
+        ("majority", [(20, 1, "damage"), (21, 2, "damage")], "permitted"),
+        ("durable", [(31, 1, "damage")], "violation"),
+        ("durable", [(31, 1, "damage"), (32, 2, "power")], "permitted"),
+        ("ack-quorum", [(31, 1, "damage")], "violation"),
+        ("ack-quorum", [(31, 1, "damage"), (31, 2, "disk")], "permitted"),
         ("ack-quorum", [(31, 1, "disk"), (31, 2, "disk")], "permitted"),
     ],
 )
@@ -71,7 +78,19 @@ def test_what_does_not_come_to_rest_is_stuck():
     assert [one.name for one in told(found)] == ["stuck"]
 
 
-@pytest.mark.parametrize(("how", "taken"), [("crash", "violation"), ("power", "informational")])
+def test_damage_has_a_clause_of_its_own_where_no_disk_was_lost():
+    trace = [(20, node, "stop", "", "damage") for node in (1, 2)]
+    clauses = [
+        [one.clause for one in verdict(*trace, *more, final(1, "leader", 7)).named("lost-committed-write")]
+        for more in ([], [(25, 3, "stop", "", "disk")])
+    ]
+
+    assert clauses == [["damaged>=majority"], ["lost-disk"]]
+
+
+@pytest.mark.parametrize(
+    ("how", "taken"), [("crash", "violation"), ("damage", "violation"), ("power", "informational")]
+)
 def test_where_logs_were_lost_offsets_are_given_anew(how, taken):
     ops = [sent(10, "p1", "t-0", 7, 5), sent(30, "p1", "t-0", 8, 1)]
     trace = [(20, 1, "stop", "", how), final(1, "leader", 7, 8)]

@@ -13,6 +13,7 @@ from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Fault, FaultTarget, Plan, WorkloadSpec
+from tidemark.nemesis.damage import Damage
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import parse_variant
 
@@ -75,6 +76,10 @@ class PlayedNode:
 
     def resume(self):
         self._do("resume")
+
+    def damage(self, files, damage, noise_seed):
+        self._do(f"{damage.how} {files} {noise_seed}")
+        return [{"file": "t-0/0.log", "bytes": 9, "cut": 3}]
 
     def end_itself(self, how):
         """As a process does that halts, or dies without a word."""
@@ -275,6 +280,55 @@ def test_a_lost_disk_keeps_a_directory_for_each_partition(cluster):
 
     assert cluster.nodes[2].done == ["kill", f"lose disk ('{T}',)"]
     assert told(cluster) == [(2, "stop", "", "disk")]
+
+
+def test_files_are_damaged_once_the_process_is_dead_and_it_is_told_what_was_done(cluster):
+    cluster.stop(1, "damage")
+    cluster.damage(1, Damage("cut-tail", 300, 0, 5))
+    settle(cluster)
+
+    assert cluster.nodes[1].done[0] == "kill"
+    assert cluster.nodes[1].done[1].startswith("cut-tail")
+    assert told(cluster) == [(1, "stop", "", "damage")]
+    assert [(one["node"], one["how"], one["files"][0]["cut"]) for one in cluster.processes.damage_done] == [
+        (1, "cut-tail", 3)
+    ]
+
+
+def test_files_of_a_node_that_is_down_are_damaged_and_the_trace_tells(cluster):
+    cluster.stop(1, "crash")
+    cluster.stop(1, "damage")
+    cluster.damage(1, Damage("flip-bits", 3, 0, 5))
+    settle(cluster)
+
+    assert told(cluster) == [(1, "stop", "", "crash"), (1, "stop", "", "damage")]
+
+
+def test_who_ends_by_itself_on_damaged_files_has_refused_and_not_died(cluster):
+    cluster.stop(1, "damage")
+    cluster.damage(1, Damage("flip-bits", 3, 0, 5))
+    cluster.start(1)
+    settle(cluster)
+    cluster.nodes[1].end_itself("fatal")
+    settle(cluster)
+
+    assert cluster.processes.died == []
+    assert [(one["node"], one["incarnation"]) for one in cluster.processes.gave_up_damaged] == [(1, 2)]
+    assert cluster.processes.gave_up(1)
+    assert cluster.processes.damaged() == (1,)
+    assert (1, 2) in cluster.processes.excused
+
+
+def test_who_does_not_even_start_on_them_has_refused_too(cluster):
+    cluster.stop(1, "damage")
+    cluster.damage(1, Damage("flip-bits", 3, 0, 5))
+    cluster.nodes[1].fails = "start"
+    cluster.start(1)
+    settle(cluster)
+    settle(cluster)
+
+    assert not cluster.running(1)
+    assert [one["node"] for one in cluster.processes.gave_up_damaged] == [1]
 
 
 def test_a_killed_container_is_a_power_loss(cluster):

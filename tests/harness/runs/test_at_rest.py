@@ -47,3 +47,24 @@ def test_a_leader_that_does_not_know_the_isr_yet():
 
     assert waiting_for(view) == "ISR is [1, 2] (leader: [1]), replicas are [1, 2]"
     assert not restored(view)
+
+
+def test_nobody_waits_for_who_does_not_run_on_damaged_files():
+    leads = LEADER._replace(isr=(1, 2))
+    view = AT_REST._replace(brokers={1: leads, 2: None}, damaged=(2,))
+
+    assert waiting_for(view) == "broker 2 is not running"
+    assert waiting_for(view.owing()) == ""
+    assert waiting_for(view._replace(damaged=(1,)).owing()) == "broker 2 is not running"
+
+
+def test_who_runs_on_them_is_waited_for_and_may_stay_behind():
+    view = with_follower(leo=9)._replace(damaged=(2,))
+
+    assert view.owing() == view
+    assert waiting_for(view) == "broker 2 has log end 9, the leader 10"
+    assert waiting_for(view.without(view.damaged)) == ""
+
+
+def test_a_leader_is_never_left_out():
+    assert AT_REST.without((1, 2)).replicas == (1,)

@@ -88,3 +88,10 @@ def test_a_broker_that_does_not_run_is_one():
     cluster = PlayedCluster(lambda _: view(), running=False)
     phases.come_to_rest(cluster, BOUNDS)
     assert cluster.trace == [("converged", T, False, "broker 2 is not running")]
+
+
+def test_who_stays_behind_on_damaged_files_is_not_stuck_and_who_has_whole_ones_is():
+    for damaged, ok in (((2,), True), ((), False)):
+        cluster = PlayedCluster(lambda _, damaged=damaged: view(5)._replace(damaged=damaged))
+        phases.come_to_rest(cluster, BOUNDS)
+        assert cluster.trace[0][2] is ok

@@ -7,6 +7,7 @@ import pytest
 
 from tidemark.harness.simulator.disk import SimDisk
 from tidemark.harness.simulator.steady import Steady
+from tidemark.nemesis.damage import Damage
 from tidemark.nodes.core.log import Batch
 from tidemark.nodes.core.recovery import recover
 
@@ -297,3 +298,37 @@ def test_of_what_came_back_survives_what_was_written_before_and_any_prefix_more(
         ends.add(len(disk.file(T).batches))
 
     assert ends == {1, 2, 3, 4}
+
+
+# Damage
+
+
+def damaged(disk, how, amount, pick=0, seed=1):
+    disk.damage(Damage(how, amount, pick, 0), Random(seed))
+    return found(disk)
+
+
+@pytest.mark.parametrize(("share", "left"), [(500, [0, 2]), (600, [0]), (1, [0, 2, 4]), (1000, [])])
+def test_a_cut_tail_takes_batches_and_breaks_the_one_it_falls_into(share, left):
+    assert damaged(disk_of(4), "cut-tail", share) == left
+
+
+def test_a_log_ends_at_the_first_batch_in_which_a_bit_was_flipped():
+    ends = {len(damaged(disk_of(4), "flip-bits", 1, seed=seed)) for seed in range(40)}
+
+    assert ends == {0, 1, 2, 3}
+    assert all(len(damaged(disk_of(4), "flip-bits", 1000, seed=seed)) == 0 for seed in range(5))
+
+
+def test_what_was_synced_is_damaged_too_and_no_mark_beside_it_is_believed():
+    disk = disk_of(4)
+    disk.sync(T)
+    disk.mark_clean(5, 0, synced=True)
+    disk.damage(Damage("flip-bits", 1000, 0, 0), Random(1))
+
+    assert disk.load().clean_broker_epoch is None
+    assert disk.file(T).synced == 0
+
+
+def test_an_empty_disk_has_nothing_to_damage():
+    assert damaged(SimDisk(), "flip-bits", 5) == []
