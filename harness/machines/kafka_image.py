@@ -1,7 +1,8 @@
 """The images that brokers of Apache Kafka run from: a node's machine, with Java and the jars of one version.
 
-A version's jars are got once, from Maven or from a ready image of Kafka, and kept as an image of their own. The image that
-brokers run from is named by a hash like the node image, and like it needs no network when only Tidemark's code has changed.
+A version's jars are got once, from Maven or from a ready image of Kafka, and kept as an image of their own. So are those of a
+Kafka that somebody built, by their digest. The image that brokers run from is named by a hash like the node image, and like it
+needs no network when only Tidemark's code has changed.
 """
 
 from __future__ import annotations
@@ -37,13 +38,17 @@ if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.images import Image
 
+    from tidemark.harness.machines.kafka_build import KafkaBuild
+
 REPOSITORY = "tidemark/kafka"
 JARS_REPOSITORY = "tidemark/kafka-jars"
 KIND = "kafka"
 VERSION_LABEL = "tidemark.kafka"
 SOURCE_LABEL = "tidemark.kafka-from"
-"""Says where jars are from: ``maven HASH`` or ``IMAGE FOLDER``."""
+"""Says where jars are from: ``maven HASH``, ``IMAGE FOLDER`` or ``build DIGEST``."""
 MAVEN = "maven"
+BUILD = "build"
+JARS = "kafka-jars"
 LIBS = "/opt/kafka/libs"
 """Where Kafka's own images have the jars, and ours too."""
 RECIPE = CHECKOUT / "docker" / "kafka"
@@ -52,6 +57,7 @@ NODE_SYSTEM = ("install-packages", "packages")
 NODE_FILES = (*NODE_SYSTEM, "entrypoint", "sshd_config")
 READY_FILES = ("Dockerfile.ready", "java-packages", "one-logger")
 JARS_FILES = ("Dockerfile.jars", "fetch-jars", "java-packages", "maven-packages", "pom.xml", "trust-certificates")
+BUILT_FILES = ("Dockerfile.built", "java-packages", "one-logger")
 BROKER_FILES = ("Dockerfile", "java-packages", "prepare-kafka")
 OLDEST = (2, 4, 0)
 """The first Kafka for Scala 2.13, the only one that all later ones have."""
@@ -82,6 +88,7 @@ def build_kafka_image(
     tell: Callable[[str], None],
     *,
     ready: ReadyKafka | None = None,
+    build_of: KafkaBuild | None = None,
     base: str | None = None,
     rebuild: bool = False,
 ) -> str:
@@ -92,6 +99,7 @@ def build_kafka_image(
         version: such as ``2.8.2``.
         tell: says what takes long.
         ready: take the jars from there instead of Maven, now and for later builds of this version.
+        build_of: somebody's own Kafka of this version, instead of the released one.
         base: the base image to build on; else see :mod:`tidemark.harness.machines.base_image`.
         rebuild: build even so, on a fresh base; without ``ready``, with jars from Maven.
 
@@ -102,17 +110,20 @@ def build_kafka_image(
         ImageError: there is no such version, or it cannot be had or built; the message is one sentence.
     """
     check_version(version)
+    edition = build_of.edition if build_of else version
     try:
         with one_at_a_time():
             below = base_image(client, base, tell, fresh=rebuild)
-            jars = None if rebuild else _local_jars(client, version, ready)
+            jars = None if rebuild else _local_jars(client, edition, ready)
+            if jars is None and build_of:
+                jars = _built_jars(client, build_of, below, tell)
             if jars is None:
                 jars = _get_jars(client, version, below, ready, tell)
             recipe = _recipe()
-            name = _name(version, recipe, below, jars)
+            name = _name(edition, recipe, below, jars)
             built = None if rebuild else local_id(client, name)
             if built is None:
-                built = _make(client, version, recipe, below, name, tell)
+                built = _make(client, edition, recipe, below, name, tell)
             if base not in {None, DEFAULT}:
                 remember_base(client, below)
     except ImageError:
@@ -163,10 +174,10 @@ def list_kafka_images(client: DockerClient) -> list[BuiltImage]:
     return sorted(found, key=lambda image: image.created, reverse=True)
 
 
-def _local_jars(client: DockerClient, version: str, ready: ReadyKafka | None) -> Image | None:
+def _local_jars(client: DockerClient, edition: str, ready: ReadyKafka | None) -> Image | None:
     """The jars of an earlier build, if they are from where they are wanted from; a ready image is remembered."""
     try:
-        jars = client.images.get(f"{JARS_REPOSITORY}:{version}")
+        jars = client.images.get(f"{JARS_REPOSITORY}:{edition}")
     except ImageNotFound:
         return None
     source = jars.labels.get(SOURCE_LABEL, "")
@@ -195,7 +206,7 @@ def _get_jars(
         tell(f"taking Kafka {version} from {ready.image}")
         files = [*recipe_files(RECIPE, READY_FILES), *recipe_files(NODE_RECIPE, NODE_SYSTEM)]
         source, dockerfile = ready.source, "Dockerfile.ready"
-    labels = {LABEL: "kafka-jars", VERSION_LABEL: version, SOURCE_LABEL: source}
+    labels = {LABEL: JARS, VERSION_LABEL: version, SOURCE_LABEL: source}
     what = f"Kafka {version}"
     try:
         build(client, files, arguments, what=what, dockerfile=dockerfile, labels=labels, tag=name)
@@ -211,6 +222,35 @@ def _get_jars(
     return jars
 
 
+def _built_jars(client: DockerClient, build_of: KafkaBuild, below: Image, tell: Callable[[str], None]) -> Image:
+    """The jars of somebody's own Kafka; those of others, unless they are younger than two hours, are removed."""
+    arguments = {"BASE_IMAGE": name_of(below)}
+    if build_of.in_front:
+        release = build_of.version
+        jars = _local_jars(client, release, None) or _get_jars(client, release, below, None, tell)
+        files = [*recipe_files(RECIPE, ("Dockerfile.in-front",)), *_in_folder("in-front", build_of)]
+        dockerfile, arguments = "Dockerfile.in-front", {"JARS_IMAGE": name_of(jars)}
+    else:
+        files = [
+            *recipe_files(RECIPE, BUILT_FILES),
+            *recipe_files(NODE_RECIPE, NODE_SYSTEM),
+            *_in_folder("libs", build_of),
+        ]
+        dockerfile = "Dockerfile.built"
+    tell(f"taking Kafka {build_of.version} from {build_of.path}")
+    labels = {LABEL: JARS, VERSION_LABEL: build_of.edition, SOURCE_LABEL: f"{BUILD} {build_of.digest}"}
+    name = f"{JARS_REPOSITORY}:{build_of.edition}"
+    build(client, files, arguments, what=f"Kafka {build_of.version}", dockerfile=dockerfile, labels=labels, tag=name)
+    for image in client.images.list(filters={"label": f"{LABEL}={JARS}"}):
+        if image.labels.get(SOURCE_LABEL, "").startswith(f"{BUILD} ") and is_old(image) and name not in image.tags:
+            discard(client, image)
+    return client.images.get(name)
+
+
+def _in_folder(folder: str, build_of: KafkaBuild) -> list[tuple[str, bytes]]:
+    return [(f"{folder}/{name}", content) for name, content in build_of.jars()]
+
+
 def _ready_image(client: DockerClient, name: str, tell: Callable[[str], None]) -> Image:
     try:
         return named_image(client, name, tell)
@@ -220,18 +260,19 @@ def _ready_image(client: DockerClient, name: str, tell: Callable[[str], None]) -
 
 def _make(
     client: DockerClient,
-    version: str,
+    edition: str,
     recipe: list[tuple[str, bytes]],
     below: Image,
     name: str,
     tell: Callable[[str], None],
 ) -> str:
+    version = edition.partition("-")[0]
     tell(f"building the image of Kafka {version}")
     what = f"the image of Kafka {version}"
-    arguments = {"BASE_IMAGE": name_of(below), "JARS_IMAGE": f"{JARS_REPOSITORY}:{version}", "KAFKA": version}
+    arguments = {"BASE_IMAGE": name_of(below), "JARS_IMAGE": f"{JARS_REPOSITORY}:{edition}", "KAFKA": version}
     system = build(client, recipe, arguments, what=what, target="system")
     files = [*recipe, *python_packages(client, system, tell)]
-    labels = {LABEL: KIND, VERSION_LABEL: version}
+    labels = {LABEL: KIND, VERSION_LABEL: edition}
     built = build(client, files, arguments, what=what, labels=labels, tag=name)
     _remove_old(client, recipe, below)
     return built
@@ -249,18 +290,18 @@ def _recipe() -> list[tuple[str, bytes]]:
     return [*recipe_files(RECIPE, BROKER_FILES), *recipe_files(NODE_RECIPE, NODE_FILES), *code_files()]
 
 
-def _name(version: str, recipe: list[tuple[str, bytes]], below: Image, jars: Image) -> str:
-    content = content_name(recipe, f"{version}\n{below.id}\n{jars.id}\n".encode(), lock_text())
-    return f"{REPOSITORY}:{version}-{content}"
+def _name(edition: str, recipe: list[tuple[str, bytes]], below: Image, jars: Image) -> str:
+    content = content_name(recipe, f"{edition}\n{below.id}\n{jars.id}\n".encode(), lock_text())
+    return f"{REPOSITORY}:{edition}-{content}"
 
 
 def _current_name(
     client: DockerClient, image: Image, recipe: list[tuple[str, bytes]], below: Image | None
 ) -> str | None:
-    """What an image of the same version would be called now."""
-    version = image.labels.get(VERSION_LABEL, "")
-    jars = _local_jars(client, version, None)
-    return _name(version, recipe, below, jars) if below is not None and jars is not None else None
+    """What an image of the same Kafka would be called now."""
+    edition = image.labels.get(VERSION_LABEL, "")
+    jars = _local_jars(client, edition, None)
+    return _name(edition, recipe, below, jars) if below is not None and jars is not None else None
 
 
 def trusted_certificates() -> bytes:

@@ -35,10 +35,10 @@ def what_ran(world: str, system: str) -> tuple[str, str]:
             "import, so shares are of these files, and not of plans that anybody drew."
         )
     if system.startswith("kafka:"):
-        version = system.removeprefix("kafka:")
+        which = _which_kafka(system.removeprefix("kafka:"))
         return (
             "Real brokers",
-            f"Apache Kafka {version} ran in containers; the nemesis struck its processes and its network.",
+            f"Apache Kafka {which} ran in containers; the nemesis struck its processes and its network.",
         )
     if system != "tidemark":
         return "A real system", f"{system} ran in containers; the nemesis struck its processes and its network."
@@ -51,6 +51,14 @@ def what_ran(world: str, system: str) -> tuple[str, str]:
         "These are models of the protocols, in a simulator. No real broker took part; whether one does the same must be tried on "
         "it."
     )
+
+
+def _which_kafka(name: str) -> str:
+    """The release and its protocol; of somebody's own build the digest of its jars, too."""
+    binary, at, protocol = name.partition("@")
+    version, _, digest = binary.partition("+")
+    built = f", as somebody built it (digest {digest})," if digest else ""
+    return f"{version}{at}{protocol}{built}"
 
 
 def _is_known(variant: str) -> bool:

@@ -1,8 +1,9 @@
 """Finds a system by what a person typed after ``--system``.
 
-``tidemark``, ``kafka:VERSION[@PROTOCOL]``, ``nats:VERSION[@sync-always]``, ``etcd:VERSION``, ``fluss:VERSION`` are here. Another
-is a Python file (``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``) or an installed package's entry point of the group
-``tidemark.systems``; both give a function ``system(argument: str)``, of a RealSystem or a System (docs/systems.md).
+``tidemark``, ``kafka:VERSION[@PROTOCOL]``, ``kafka:[VERSION+]PATH``, ``nats:VERSION[@sync-always]``, ``etcd:VERSION``,
+``fluss:VERSION`` are here. Another is a Python file (``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``) or an installed
+package's entry point of the group ``tidemark.systems``; both give a function ``system(argument: str)``, of a RealSystem or a
+System (docs/systems.md).
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ def _maker(text: str, name: str) -> Maker:
     if found is None:
         raise SystemRefusalError(
             f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
-            "kafka:2.8.2@1.1, nats:VERSION such as nats:2.15.1, nats:VERSION@sync-always, "
-            "etcd:VERSION such as etcd:3.5.1, fluss:VERSION such as fluss:0.9.1, or a file such as ./my_system.py"
+            "kafka:2.8.2@1.1, a Kafka that you built such as kafka:./kafka, nats:VERSION such as nats:2.15.1, "
+            "nats:VERSION@sync-always, etcd:VERSION such as etcd:3.5.1, fluss:VERSION such as fluss:0.9.1, "
+            "or a file such as ./my_system.py"
         )
     where, thing = found
     return _function(thing, where)

@@ -100,6 +100,11 @@ class System(ABC):
     # What it can do
 
     @property
+    def about(self) -> str:
+        """What a person should be told of it before it runs, as a sentence; empty if its name says all."""
+        return ""
+
+    @property
     def default_variant(self) -> str:
         """The protocol where nobody asked for one."""
         return "kafka-2.7"
@@ -128,6 +133,10 @@ class System(ABC):
             SystemRefusalError: this system cannot be that.
         """
         return None
+
+    def plays_unasked(self, name: str) -> bool:
+        """Whether a script is played under a variant that it speaks about, and that nobody has asked for."""
+        return True
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Refuse what cannot be expressed; called before anything is started. Whoever refuses more, refuses this as well.

@@ -40,13 +40,19 @@ def broker_command(
     loggers = [f"-D{_LOGGER}.log.{name}={level}" for name, level in wanted.items()]
     # Out of memory a broker would go on, half dead.
     options = [f"-Xmx{config.heap}", "-XX:+ExitOnOutOfMemoryError", *image_options.split(), *config.jvm_options]
-    return ["java", *options, *_LOGGING, *loggers, "-cp", f"{config.libs}/*", BROKER_MAIN, str(properties)]
+    return ["java", *options, *_LOGGING, *loggers, "-cp", class_path(config.libs), BROKER_MAIN, str(properties)]
 
 
 def zookeeper_command(config: SidecarConfig, zoo_cfg: Path) -> list[str]:
     """How to run ZooKeeper."""
     options = [f"-Xmx{ZOOKEEPER_HEAP}", "-XX:+ExitOnOutOfMemoryError", *config.jvm_options]
-    return ["java", *options, *_LOGGING, "-cp", f"{config.libs}/*", ZOOKEEPER_MAIN, str(zoo_cfg)]
+    return ["java", *options, *_LOGGING, "-cp", class_path(config.libs), ZOOKEEPER_MAIN, str(zoo_cfg)]
+
+
+def class_path(libs: Path) -> str:
+    """Kafka's jars, and before them those that somebody put in front of a release."""
+    in_front = libs.with_name("in-front")
+    return f"{in_front}/*:{libs}/*" if in_front.is_dir() else f"{libs}/*"
 
 
 _LOGGING = (

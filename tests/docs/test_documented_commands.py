@@ -145,6 +145,9 @@ def what_is_lacking(words, folder):
             return word
         if before in WRITTEN:
             continue
+        built = re.fullmatch(r"kafka:(?:[\d.]+\+)?(\./.+)", word)
+        if built and not (folder / built[1]).exists():
+            return word
         path = word.partition(":")[0] if word.startswith("./") else word
         looks_like = re.fullmatch(r"[\w./-]+\.(jsonl|json|edn|gz|py|scenario|html|txt)|results/.+|store/.+", path)
         if looks_like and not (folder / path).exists():

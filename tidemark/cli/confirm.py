@@ -55,7 +55,7 @@ class ConfirmOptions(Options):
     as_script: bool = flag("Shrink what was caught and write it as a script, into the folder.", "--script")
     confirm: str | None = option(
         "Then play the script on Tidemark's own nodes in containers, or on real brokers, and write a page about it.",
-        metavar="containers|kafka:VERSION",
+        metavar="containers|kafka:VERSION|kafka:[VERSION+]PATH",
     )
     times: int = option("How often --confirm plays the script.", type=click.IntRange(1, 1000), default=10)
 

@@ -16,6 +16,7 @@ from tidemark.cli.extras import need
 from tidemark.cli.options import NEW_FILE, POSITIVE, RealRange, Several, VariantList, json_option
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
+from tidemark.cli.system_option import system_called
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import containers
 from tidemark.harness.conform import known_differences
@@ -23,7 +24,6 @@ from tidemark.harness.conform.players import MachinePlayer, SimulatorPlayer
 from tidemark.harness.conform.reality import played_as, stands_for
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.scenario import UnknownScenarioError, all_scenarios, find
-from tidemark.harness.systems.registry import find_system
 from tidemark.harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ class ConformOptions(Options):
     """What ``tidemark conform`` can be asked."""
 
     names: tuple[str, ...] = argument(nargs=-1, metavar="[SCENARIO]…")
-    system: str = option("The real thing.", default="kafka:2.8.2", metavar="kafka:VERSION[@PROTOCOL]")
+    system: str = option(
+        "The real thing.", default="kafka:2.8.2", metavar="kafka:VERSION[@PROTOCOL]|kafka:[VERSION+]PATH"
+    )
     variants: tuple[str, ...] = option(
         "Only under these variants.  [default: all that the system has]", type=VariantList(), default=()
     )
@@ -197,7 +199,7 @@ def _worlds(pairings: list[Pairing], options: ConformOptions) -> Iterator[list[P
 def _on_machines(name: str, brokers: int, options: ConformOptions) -> Iterator[Player]:
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
-    system = find_system(options.system if name == REAL else "tidemark")
+    system = system_called(options.system if name == REAL else "tidemark")
     with containers(brokers, system) as session:
 
         def set_up() -> SetUp:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -12,8 +13,11 @@ from tidemark.cli.docker_client import engine, telling
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
 from tidemark.cli.output import output
-from tidemark.cli.system_option import OWN
+from tidemark.cli.system_option import OWN, system_called
 from tidemark.cli.typed_options import Options, flag, option, shared, taking
+
+if TYPE_CHECKING:
+    from tidemark.harness.machines.kafka_build import KafkaBuild
 
 BUILD_EPILOG = """\b
 Examples:
@@ -24,6 +28,7 @@ Examples:
   tidemark images build --system kafka:3.9.1        the image that brokers of this Kafka run from, with jars from Maven
   tidemark images build --system kafka:3.9.1 --ready apache/kafka:3.9.1
                                                     with the jars of somebody's image, also from now on
+  tidemark images build --system kafka:./kafka      of a Kafka that you built
 
 \b
 Takes about a minute where a base image must be made first, or a Kafka be fetched; a few seconds when only Tidemark's code has
@@ -46,7 +51,7 @@ class BuildOptions(Options):
     system: str = option(
         "Whose image: of Tidemark's own nodes, or of brokers of Apache Kafka.",
         default=OWN,
-        metavar="tidemark|kafka:VERSION",
+        metavar="tidemark|kafka:VERSION|kafka:[VERSION+]PATH",
     )
     base: str | None = option("Debian image to build on, instead of the usual one.", metavar="IMAGE")
     ready: str | None = option("Take Kafka's jars from this image instead of Maven.", metavar="IMAGE")
@@ -62,7 +67,11 @@ def build_command(options: BuildOptions) -> int:
     from tidemark.harness.machines.images import build_images
     from tidemark.harness.machines.kafka_image import LIBS, ReadyKafka, build_kafka_image
 
-    version, base, ready = _kafka_version(options.system), options.base, options.ready
+    build_of = _kafka_build(options.system)
+    version = build_of.number if build_of else _kafka_version(options.system)
+    base, ready = options.base, options.ready
+    if build_of and (ready or options.ready_libs):
+        raise click.UsageError("--ready is for the jars of a release: leave it away, or the path")
     if version is None and (ready or options.ready_libs):
         raise click.UsageError("--ready is for Kafka's jars: say which with --system kafka:VERSION")
     if options.ready_libs and not ready:
@@ -73,7 +82,9 @@ def build_command(options: BuildOptions) -> int:
             image = build_images(client, base=base, tell=tell, rebuild=options.rebuild)
         else:
             source = ReadyKafka(ready, options.ready_libs or LIBS) if ready else None
-            image = build_kafka_image(client, version, tell, ready=source, base=base, rebuild=options.rebuild)
+            image = build_kafka_image(
+                client, version, tell, ready=source, build_of=build_of, base=base, rebuild=options.rebuild
+            )
         name = client.images.get(image).tags[0]
     took = time.monotonic() - began
     if options.as_json:
@@ -81,6 +92,20 @@ def build_command(options: BuildOptions) -> int:
     else:
         output().print(f"{name} is ready ({took:.1f} s)", highlight=False)
     return VALID
+
+
+def _kafka_build(system: str) -> KafkaBuild | None:
+    """Whose Kafka is asked for, if it is somebody's own: its name has a path in it.
+
+    Raises:
+        click.UsageError: there is none, or it cannot be run.
+    """
+    if not system.startswith("kafka:") or "/" not in system:
+        return None
+    from tidemark.harness.systems.kafka.system import KafkaSystem
+
+    found = system_called(system)
+    return found.kafka.build if isinstance(found, KafkaSystem) else None
 
 
 def _kafka_version(system: str) -> str | None:

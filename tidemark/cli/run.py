@@ -52,6 +52,7 @@ Examples:
   tidemark run --world docker --profile machines --index 3 --clients aiokafka
   tidemark run --system kafka:2.8.2 --variant kafka-0.10   on real Kafka brokers that follow this rule
   tidemark run --system kafka:4.1.1 --index 7 --report     on today's Kafka
+  tidemark run --system kafka:./kafka-4.4.0-SNAPSHOT       on one that you built: an unpacked release
   tidemark run --system nats:2.15.1 --index 3              on NATS JetStream
   tidemark run --system etcd:3.5.1 --workload list-append  on etcd: lists in transactions
   tidemark run --producers 4 --rate 50 --batch 10 --duration 10     busier clients, and longer

@@ -49,6 +49,8 @@ Examples:
   tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
   tidemark scenario kip-101-data-loss --system kafka:2.8.2   on real Kafka brokers, under each rule they have
   tidemark scenario kip-279-scenario-1-n-20 --system kafka:2.8.2@1.1 --times 10
+  tidemark scenario missed-reign --system kafka:4.3.1+./classes --variant kafka-4.0+forget-log-ends
+                                                             on brokers that you have patched, as the repaired model does
   tidemark scenario one-down-one-loses-power --system nats:2.15.1 --times 10
   tidemark scenario one-member-loses-power --system etcd:3.5.0 --times 10
 
@@ -149,6 +151,7 @@ def _pairs(chosen: Sequence[Scenario], world: World, variant: str | None) -> Pai
         if not spoken:
             spoken = (variant,) if variant else world.variants((UNLESS_TOLD,), typed=False)
         elif not world.is_simulated:
+            spoken = tuple(name for name in spoken if name == variant or world.system.plays_unasked(name))
             spoken = (*variants_had(world.system, spoken).values(),)
         pairs += [(script, name) for name in spoken if variant in (None, name)]
     if not pairs:

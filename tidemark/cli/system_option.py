@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, option
 from tidemark.harness.systems.registry import find_system
@@ -27,9 +28,12 @@ class SystemOptions(Options):
 
     system: str = option(
         "What runs in the containers: Tidemark's own nodes, real Apache Kafka brokers, NATS JetStream, or a system of your own "
-        "(docs/systems.md). Anything but tidemark implies --world docker.",
+        "(docs/systems.md). kafka:./kafka is a Kafka that you built, an unpacked release with its folder libs; "
+        "kafka:4.3.1+./classes puts a folder of classes, or a jar, in front of a release (docs/real-kafka.md). "
+        "Anything but tidemark implies --world docker.",
         default=OWN,
-        metavar="tidemark|kafka:VERSION[@PROTOCOL]|nats:VERSION[@sync-always]|etcd:VERSION|fluss:VERSION|FILE.py",
+        metavar="tidemark|kafka:VERSION[@PROTOCOL]|kafka:[VERSION+]PATH|nats:VERSION[@sync-always]|etcd:VERSION|fluss:VERSION|"
+        "FILE.py",
     )
     broker_config: tuple[str, ...] = option(
         "A further setting of Kafka's brokers; may be given several times.", multiple=True, metavar="KEY=VALUE"
@@ -57,7 +61,10 @@ def system_called(text: str, settings: dict[str, str] | None = None) -> System:
         click.UsageError: there is none.
     """
     with refused(SystemRefusalError, usage=True):
-        return find_system(text, settings)
+        system = find_system(text, settings)
+    if system.about:
+        output(stderr=True).print(system.about, highlight=False, markup=False, soft_wrap=True)
+    return system
 
 
 def variant_on(system: System, name: str) -> AnyVariant:

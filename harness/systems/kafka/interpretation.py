@@ -43,6 +43,11 @@ def not_verified(version: str) -> str:
     return dialect(version).why
 
 
+def read_as(version: str) -> str:
+    """The version by whose lines a version is read: its own series', or the nearest that has been verified."""
+    return dialect(version).read_as
+
+
 def without_past_reigns(events: Sequence[TraceEvent]) -> list[TraceEvent]:
     """One node's events without leaderships of an epoch that it led in an earlier life.
 

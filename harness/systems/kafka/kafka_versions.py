@@ -7,11 +7,17 @@ Kafka ever truncated. A KRaft broker's protocol is the metadata version its clus
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from tidemark.harness.machines.errors import ImageError
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.variant import PRESETS, Variant, VariantError, parse_variant
+
+if TYPE_CHECKING:
+    from tidemark.harness.machines.kafka_build import KafkaBuild
 
 Number = tuple[int, ...]
 
@@ -28,6 +34,8 @@ PROTOCOLS = (
 names of the same protocols."""
 
 _TEXT = re.compile(r"kafka:(\d+(?:\.\d+)*)(?:@(\d+(?:\.\d+)*))?")
+_BUILT = re.compile(r"kafka:(?:(\d+(?:\.\d+)*)\+)?([^+@]*/.*?)(?:@(\d+(?:\.\d+)*))?")
+"""A path has a slash in it, and nothing but its first folder can be taken for a version."""
 _FULL = 3
 """Numbers of a version that can be fetched, such as 2.8.2."""
 
@@ -100,14 +108,17 @@ class KafkaVersion:
     Attributes:
         version: in full, such as ``2.8.2``.
         protocol: such as ``1.1``; None for the binary's own.
+        build: somebody's own, if it is not the release.
     """
 
     version: str
     protocol: str | None = None
+    build: KafkaBuild | None = None
 
     def __str__(self) -> str:
-        """What ``--system`` calls it."""
-        return f"kafka:{self.version}" + (f"@{self.protocol}" if self.protocol else "")
+        """What ``--system`` calls it; of a build it says what it is, and not where it lies."""
+        build = f"+{self.build.digest}" if self.build else ""
+        return f"kafka:{self.version}{build}" + (f"@{self.protocol}" if self.protocol else "")
 
     @property
     def uses_zookeeper(self) -> bool:
@@ -126,17 +137,42 @@ class KafkaVersion:
 
 
 def parse_system(text: str) -> KafkaVersion:
-    """The broker that a person typed: ``kafka:VERSION`` or ``kafka:VERSION@PROTOCOL``.
+    """The broker that a person typed: ``kafka:VERSION``, ``kafka:PATH`` or ``kafka:VERSION+PATH``, and ``@PROTOCOL`` behind any.
 
     Raises:
         SystemRefusalError: no such broker can be run.
     """
     match = _TEXT.fullmatch(text.strip())
+    if match is not None:
+        return _checked(KafkaVersion(match[1], match[2]))
+    match = _BUILT.fullmatch(text.strip())
     if match is None:
         raise SystemRefusalError(
-            f"{text!r} names no Kafka: use kafka:VERSION such as kafka:2.8.2, or kafka:VERSION@PROTOCOL such as kafka:2.8.2@1.1"
+            f"{text!r} names no Kafka: use kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as kafka:2.8.2@1.1, or "
+            "a build of your own, kafka:PATH such as kafka:./kafka or kafka:VERSION+PATH such as kafka:4.3.1+./classes"
         )
-    version, protocol = match[1], match[2]
+    return _checked(_built(match[1], Path(match[2]).expanduser(), match[3]))
+
+
+def _built(release: str | None, path: Path, protocol: str | None) -> KafkaVersion:
+    from tidemark.harness.machines.kafka_build import build_in_front, whole_build
+
+    if release is not None:
+        _checked(KafkaVersion(release))
+    try:
+        build = whole_build(path) if release is None else build_in_front(release, path)
+    except ImageError as error:
+        raise SystemRefusalError(str(error)) from None
+    return KafkaVersion(build.number, protocol, build)
+
+
+def _checked(kafka: KafkaVersion) -> KafkaVersion:
+    """The same, unless it cannot be run.
+
+    Raises:
+        SystemRefusalError: it cannot.
+    """
+    version, protocol = kafka.version, kafka.protocol
     number = _number(version)
     if len(number) != _FULL:
         raise SystemRefusalError(f"{version} is not a whole version of Kafka: use three numbers, such as kafka:2.8.2")
@@ -149,7 +185,6 @@ def parse_system(text: str) -> KafkaVersion:
         raise SystemRefusalError(
             f"Kafka {version} is not run, because its KRaft was not ready for production: use kafka:2.8.2 or kafka:3.9.1"
         )
-    kafka = KafkaVersion(version, protocol)
     if protocol is not None:
         _check_protocol(kafka, protocol)
     return kafka
@@ -163,13 +198,16 @@ def protocols_of(kafka: KafkaVersion) -> tuple[str, ...]:
 
 
 def protocol_for(kafka: KafkaVersion, preset: str) -> str:
-    """The protocol version under which this binary is what a preset stands for, or a variant that is its own model.
+    """The protocol version under which this binary is what a preset stands for, or a variant that is its own model; or what a build
+    of its is meant to be.
 
     Raises:
         SystemRefusalError: it cannot be that under any, or was asked for under another one.
     """
     if preset not in PRESETS:
         protocol = _protocol_of_model(kafka, preset)
+        if protocol is None and is_meant(kafka, preset):
+            return kafka.protocol or kafka.own_protocol
         if protocol is None:
             raise SystemRefusalError(_no_such_preset(kafka, preset))
         return protocol
@@ -203,6 +241,27 @@ def model_variant(version: str, protocol: str | None) -> Variant:
         protocol: such as ``1.1``; None for the binary's own.
     """
     return parse_variant(_era(protocol or KafkaVersion(version).own_protocol).model)
+
+
+def model_of(kafka: KafkaVersion, name: str) -> Variant:
+    """The model of a binary under the protocol that a preset stands for, with the modifiers that a build of it is meant to have.
+
+    Raises:
+        SystemRefusalError: it cannot be that.
+    """
+    model = model_variant(kafka.version, protocol_for(kafka, name))
+    return parse_variant(f"{model.name}+{name.partition('+')[2]}") if is_meant(kafka, name) else model
+
+
+def is_meant(kafka: KafkaVersion, name: str) -> bool:
+    """Whether a variant says what somebody's build does otherwise than the release that it was made from."""
+    preset, _, modifiers = name.partition("+")
+    if kafka.build is None or not modifiers or preset != shown_preset(kafka):
+        return False
+    with suppress(VariantError):
+        parse_variant(f"{model_variant(kafka.version, kafka.protocol).name}+{modifiers}")
+        return _protocol_of_model(kafka, name) is None
+    return False
 
 
 def _era(protocol: str) -> _Era:

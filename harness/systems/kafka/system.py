@@ -18,11 +18,12 @@ from tidemark.harness.systems.capabilities import ReadsLogs, Rules, Watched
 from tidemark.harness.systems.kafka.control import KafkaControl
 from tidemark.harness.systems.kafka.disk import read_disk
 from tidemark.harness.systems.kafka.evidence import segments_of
-from tidemark.harness.systems.kafka.interpretation import interpret, not_verified
+from tidemark.harness.systems.kafka.interpretation import interpret, not_verified, read_as
 from tidemark.harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from tidemark.harness.systems.kafka.kafka_versions import (
     KafkaVersion,
-    model_variant,
+    is_meant,
+    model_of,
     parse_system,
     protocol_for,
     shown_preset,
@@ -62,7 +63,7 @@ TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredExc
 
 
 class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
-    """``--system kafka:VERSION[@PROTOCOL]``.
+    """``--system kafka:VERSION[@PROTOCOL]``, ``kafka:PATH``, ``kafka:VERSION+PATH``.
 
     Args:
         kafka: version, and the protocol version it is held to, if any.
@@ -106,13 +107,16 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def variant(self, name: str) -> AnyVariant:
         """What the brokers do under the protocol that a preset stands for, under the preset's name."""
-        protocol = protocol_for(self.kafka, name)
-        return replace(model_variant(self.kafka.version, protocol), name=name)
+        return replace(model_of(self.kafka, name), name=name)
+
+    def plays_unasked(self, name: str) -> bool:
+        """What somebody's build is meant to do is for that person to say."""
+        return not is_meant(self.kafka, name)
 
     def model(self, preset: str) -> tuple[str, str]:
         """A binary under an older protocol is not that older binary: its model, and the binary held to that protocol."""
         protocol = protocol_for(self.kafka, preset)
-        return model_variant(self.kafka.version, protocol).name, str(replace(self.kafka, protocol=protocol))
+        return model_of(self.kafka, preset).name, str(replace(self.kafka, protocol=protocol))
 
     @property
     def default_variant(self) -> str:
@@ -140,7 +144,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         from tidemark.harness.machines.kafka_image import build_kafka_image
 
-        return build_kafka_image(client, self.kafka.version, tell)
+        return build_kafka_image(client, self.kafka.version, tell, build_of=self.kafka.build)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
         return KafkaControl(machine, on_lost)
@@ -239,6 +243,19 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
         return interpret(found, self.kafka.version, dreams=not self.kafka.uses_zookeeper)
 
+    @property
+    def about(self) -> str:
+        """Which Kafka somebody's build is taken for."""
+        build = self.kafka.build
+        if build is None:
+            return ""
+        what = (
+            f"{build.path} in front of Kafka {build.version}"
+            if build.in_front
+            else f"Kafka {build.version} of {build.path}"
+        )
+        return f"{what} (digest {build.digest}): its logs are read as those of {read_as(self.kafka.version)}"
+
     def doubts_all_evidence(self) -> str:
         """A version whose log lines nobody has verified."""
         return not_verified(self.kafka.version)
@@ -247,4 +264,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Binary, protocol, and settings that were asked for."""
         protocol = protocol_for(self.kafka, variant.name)
         told: dict[str, Any] = {"system": str(replace(self.kafka, protocol=protocol))}
+        if build := self.kafka.build:
+            told["build"] = {"version": build.version, "digest": build.digest, "in_front": build.in_front}
+            told["build"]["read_as"] = read_as(self.kafka.version)
         return told | ({"broker_config": self.broker_config} if self.broker_config else {})

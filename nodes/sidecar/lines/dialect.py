@@ -30,12 +30,14 @@ class Dialect:
 
     Attributes:
         levels: logger → level for slf4j-simple (``org.slf4j.simpleLogger.log.<logger>``); all others stay at ``info``.
+        read_as: the version whose lines it is read by.
         understood: the version's series was verified on real brokers.
         why: if it was not, a sentence that says so; else empty.
     """
 
     version: str
     levels: dict[str, str]
+    read_as: str
     understood: bool
     why: str
 
@@ -71,12 +73,12 @@ def dialect(version: str) -> Dialect:
     nearest = series if series in VERIFIED_VERSIONS else _nearest(series)
     verified, levels = VERIFIED_VERSIONS[nearest]
     if nearest == series:
-        return Dialect(version, dict(levels), understood=True, why="")
+        return Dialect(version, dict(levels), verified, understood=True, why="")
     why = (
         f"The log lines of Kafka {version} have not been verified (those of {verified} have, and its dialect is used): "
         f"use {', '.join(name for name, _ in VERIFIED_VERSIONS.values())} for verdicts on replicas."
     )
-    return Dialect(version, dict(levels), understood=False, why=why)
+    return Dialect(version, dict(levels), verified, understood=False, why=why)
 
 
 def _nearest(series: tuple[int, int]) -> tuple[int, int]:

@@ -107,7 +107,7 @@ def test_the_code_comes_after_what_takes_long():
     assert steps.index("COPY site-packages") < steps.index("COPY tidemark")
 
 
-@pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.jars", "Dockerfile.ready"])
+@pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.jars", "Dockerfile.ready", "Dockerfile.built"])
 def test_a_dockerfiles_first_steps_are_the_node_images_so_that_the_engine_has_them(name):
     node = (ROOT / "docker" / "node" / "Dockerfile").read_text()
     system = node[node.index("FROM ${BASE_IMAGE} AS system") : node.index("FROM system\n")]
@@ -121,6 +121,8 @@ def test_a_dockerfiles_first_steps_are_the_node_images_so_that_the_engine_has_th
         ([*kafka_image.BROKER_FILES, *kafka_image.NODE_FILES], "Dockerfile"),
         ([*kafka_image.JARS_FILES, *kafka_image.NODE_SYSTEM, "certificates.pem"], "Dockerfile.jars"),
         ([*kafka_image.READY_FILES, *kafka_image.NODE_SYSTEM], "Dockerfile.ready"),
+        ([*kafka_image.BUILT_FILES, *kafka_image.NODE_SYSTEM, "libs"], "Dockerfile.built"),
+        (["Dockerfile.in-front", "in-front"], "Dockerfile.in-front"),
     ],
 )
 def test_all_that_a_dockerfile_copies_is_in_its_context(files, dockerfile):
@@ -165,6 +167,15 @@ def test_the_name_covers_the_code():
 
 
 # Where the jars are from
+
+
+def test_jars_of_a_build_are_found_by_their_digest_and_serve_no_release():
+    source = {kafka_image.SOURCE_LABEL: "build 0123456789ab"}
+    engine = Engine(**{"tidemark/kafka-jars:4.3.1-0123456789ab": image("sha256:jars", **source)})
+
+    assert kafka_image._local_jars(engine, "4.3.1-0123456789ab", None) is not None
+    assert kafka_image._local_jars(engine, "4.3.1-ba9876543210", None) is None
+    assert kafka_image._local_jars(engine, "4.3.1", None) is None
 
 
 def test_jars_from_maven_serve_as_long_as_they_are_asked_for_in_the_same_way(monkeypatch):

@@ -3,6 +3,7 @@
 import io
 import tarfile
 from contextlib import suppress
+from zipfile import ZipFile
 
 import pytest
 from docker.errors import ImageNotFound
@@ -10,6 +11,7 @@ from missing import skip_without
 
 from tidemark.harness.machines import kafka_image
 from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.machines.kafka_build import build_in_front, whole_build
 from tidemark.harness.machines.kafka_image import ReadyKafka, build_kafka_image, list_kafka_images
 from tidemark.harness.machines.node_code import code_files
 
@@ -192,3 +194,56 @@ def test_a_kafka_that_does_not_start_is_named_with_its_last_words(engine, zookee
 
     with pytest.raises(ImageError, match=r"^Kafka 2\.8\.2 does not start on this Java: .*NoClassDefFoundError"):
         build_kafka_image(engine, "2.8.2", quiet, ready=ReadyKafka("tidemark/test-ready:1", "/srv/kafka"))
+
+
+# A Kafka that somebody built
+
+
+@pytest.fixture
+def unpacked(engine, zookeeper_kafka, tmp_path):
+    """The jars of a release, in a folder of this computer."""
+    container = engine.containers.create("tidemark/kafka-jars:2.8.2", "true")
+    try:
+        packed = b"".join(container.get_archive("/opt/kafka/libs")[0])
+    finally:
+        container.remove()
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        tar.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def sources(engine, image, name):
+    """Where a JVM of this image finds a class."""
+    path = '"$(cat /opt/kafka/classpath)"'
+    log = said(engine, image, f"java -Xshare:off -Xlog:class+load -cp {path} kafka.Kafka; true")
+    return [line.partition(f"{name} source: ")[2] for line in log.splitlines() if f" {name} source: " in line]
+
+
+@pytest.mark.systems
+def test_a_builds_jars_are_taken_and_its_images_are_apart_from_the_releases(engine, own_names, unpacked):
+    (unpacked / "libs" / "mark.jar").write_bytes(next((unpacked / "libs").glob("jopt-simple-*.jar")).read_bytes())
+    found = whole_build(unpacked)
+    told = []
+
+    made = build_kafka_image(engine, found.number, told.append, build_of=found)
+
+    assert told == [f"taking Kafka 2.8.2 from {unpacked}", "building the image of Kafka 2.8.2"]
+    assert {"mark.jar", "kafka_2.13-2.8.2.jar"} <= set(said(engine, made, "ls /opt/kafka/libs").split())
+    (listed,) = (one for one in list_kafka_images(engine) if one.id == made)
+    assert (listed.current, listed.version) == (True, f"2.8.2-{found.digest}")
+    assert build_kafka_image(engine, found.number, pytest.fail, build_of=found) == made
+
+
+@pytest.mark.systems
+def test_a_class_that_is_put_in_front_is_taken_instead_of_the_releases(engine, zookeeper_kafka, unpacked, tmp_path):
+    with ZipFile(unpacked / "libs" / "kafka_2.13-2.8.2.jar") as jar:
+        jar.extract("kafka/Kafka.class", tmp_path / "classes")
+    found = build_in_front("2.8.2", tmp_path / "classes")
+
+    made = build_kafka_image(engine, "2.8.2", quiet, build_of=found)
+    try:
+        assert sources(engine, made, "kafka.Kafka") == ["file:/opt/kafka/in-front/in-front.jar"]
+        assert sources(engine, made, "kafka.Kafka$") == ["file:/opt/kafka/libs/kafka_2.13-2.8.2.jar"]
+    finally:
+        for name in (made, f"tidemark/kafka-jars:{found.edition}"):
+            engine.images.remove(name)

@@ -107,7 +107,8 @@ def test_an_installed_package_that_cannot_be_used_is_named_with_the_reason(insta
 def test_what_does_not_exist_is_answered_with_what_does(text):
     assert refusal(text) == (
         f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
-        "kafka:2.8.2@1.1, nats:VERSION such as nats:2.15.1, nats:VERSION@sync-always, etcd:VERSION such as etcd:3.5.1, "
+        "kafka:2.8.2@1.1, a Kafka that you built such as kafka:./kafka, nats:VERSION such as nats:2.15.1, "
+        "nats:VERSION@sync-always, etcd:VERSION such as etcd:3.5.1, "
         "fluss:VERSION such as fluss:0.9.1, or a file such as ./my_system.py"
     )
 

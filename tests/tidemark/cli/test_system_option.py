@@ -95,6 +95,14 @@ def test_what_the_registry_refuses_is_a_usage_error():
     assert refusal("--system", "kafka:2.8").startswith("2.8 is not a whole version of Kafka")
 
 
+def test_which_kafka_somebody_built_is_told_on_standard_error(tmp_path):
+    (tmp_path / "Kafka.class").write_bytes(b"patched")
+    result = CliRunner().invoke(command, ("--system", f"kafka:4.3.1+{tmp_path}"))
+
+    assert json.loads(result.stdout)["system"].startswith("kafka:4.3.1+")
+    assert result.stderr.startswith(f"{tmp_path} in front of Kafka 4.3.1 (digest ")
+
+
 def test_broker_settings_are_taken_apart_at_the_first_equals_sign():
     given = ("--broker-config", "a.b=1", "--broker-config", " c = x=y ")
 

@@ -63,6 +63,25 @@ def test_a_binary_is_by_itself_what_its_protocol_makes_it(text, default):
     assert kafka(text).variant(default).name == default
 
 
+def test_a_build_is_told_and_described_by_what_it_is(tmp_path):
+    (tmp_path / "Kafka.class").write_bytes(b"patched")
+    found = kafka(f"kafka:4.3.1+{tmp_path}")
+    digest = found.kafka.build.digest
+
+    assert found.about == f"{tmp_path} in front of Kafka 4.3.1 (digest {digest}): its logs are read as those of 4.3.1"
+    assert found.describe(found.variant("kafka-4.0")) == {
+        "system": f"kafka:4.3.1+{digest}@4.3",
+        "build": {"version": "4.3.1", "digest": digest, "in_front": True, "read_as": "4.3.1"},
+    }
+    assert found.plays_unasked("kafka-4.0")
+    assert not found.plays_unasked("kafka-4.0+forget-log-ends")
+
+
+def test_a_release_says_all_by_its_name():
+    assert kafka().about == ""
+    assert kafka().describe(kafka().variant("kafka-2.7")) == {"system": "kafka:2.8.2@2.8"}
+
+
 def test_what_a_binary_cannot_be_is_refused():
     with pytest.raises(SystemRefusalError, match=r"^Kafka 4\.1\.1 cannot be held to the protocol of kafka-0\.11"):
         kafka("kafka:4.1.1").variant("kafka-0.11")

@@ -1,8 +1,12 @@
+from zipfile import ZipFile
+
 import pytest
 
 from tidemark.harness.systems.kafka.kafka_versions import (
     PROTOCOLS,
     KafkaVersion,
+    is_meant,
+    model_of,
     model_variant,
     parse_system,
     protocol_for,
@@ -39,6 +43,96 @@ def test_a_system_is_called_what_was_typed(text):
 def test_what_cannot_be_run_is_refused_in_a_sentence(text, words):
     with pytest.raises(SystemRefusalError, match=words):
         parse_system(text)
+
+
+# A build of somebody's own
+
+
+@pytest.fixture
+def classes(tmp_path):
+    """A folder with one class."""
+    (tmp_path / "Kafka.class").write_bytes(b"patched")
+    return tmp_path
+
+
+@pytest.fixture
+def unpacked(tmp_path):
+    """Writes an unpacked release that calls itself by this version."""
+
+    def unpacked(version):
+        libs = tmp_path / "kafka" / "libs"
+        libs.mkdir(parents=True)
+        (libs / "kafka_2.13-x.jar").write_bytes(b"broker")
+        with ZipFile(libs / "kafka-clients-x.jar", "w") as jar:
+            jar.writestr("kafka/kafka-version.properties", f"version={version}\n")
+        return libs.parent
+
+    return unpacked
+
+
+def test_a_build_is_called_by_its_version_and_digest(unpacked):
+    found = parse_system(f"kafka:{unpacked('4.4.0-SNAPSHOT')}")
+
+    assert (found.version, found.build.version, found.protocol) == ("4.4.0", "4.4.0-SNAPSHOT", None)
+    assert str(found) == f"kafka:4.4.0+{found.build.digest}"
+
+
+def test_a_build_is_held_to_a_protocol_as_a_release_is(unpacked):
+    found = parse_system(f"kafka:{unpacked('2.8.2')}@1.1")
+
+    assert (found.uses_zookeeper, shown_preset(found)) == (True, "kafka-0.11")
+    assert str(found) == f"kafka:2.8.2+{found.build.digest}@1.1"
+
+
+def test_classes_stand_in_front_of_a_release(classes):
+    found = parse_system(f"kafka:4.3.1+{classes}")
+
+    assert (found.version, found.build.in_front) == ("4.3.1", True)
+    assert str(found) == f"kafka:4.3.1+{found.build.digest}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kafka:/none/kafka", "^there is no folder /none/kafka: give an unpacked release"),
+        ("kafka:4.3.1+/none/kafka", "^there is no folder of classes, and no jar, /none/kafka"),
+        ("kafka:4.3+/none", "^4.3 is not a whole version of Kafka"),
+        ("kafka:2.3.1+/none", "^Kafka 2.3.1 is too old"),
+    ],
+)
+def test_a_build_that_cannot_be_run_is_refused_in_a_sentence(text, words):
+    with pytest.raises(SystemRefusalError, match=words):
+        parse_system(text)
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [("2.3.1", "^Kafka 2.3.1 is too old"), ("3.1.0-SNAPSHOT", "KRaft was not ready for production")],
+)
+def test_a_build_that_is_too_old_is_refused_as_its_release_is(unpacked, version, words):
+    with pytest.raises(SystemRefusalError, match=words):
+        parse_system(f"kafka:{unpacked(version)}")
+
+
+def test_a_variant_says_what_a_build_is_meant_to_do_otherwise(classes):
+    found = parse_system(f"kafka:4.3.1+{classes}")
+
+    assert protocol_for(found, "kafka-4.0+obey-last-order") == "4.3"
+    assert model_of(found, "kafka-4.0+obey-last-order") == parse_variant("kafka-4.0+no-whole-target+obey-last-order")
+    assert model_of(found, "kafka-4.0") == parse_variant("kafka-4.0+no-whole-target")
+    assert is_meant(found, "kafka-4.0+obey-last-order")
+    assert not is_meant(found, "kafka-4.0+no-whole-target")
+
+
+@pytest.mark.parametrize("name", ["kafka-3.7+obey-last-order", "kafka-4.0+nonsense"])
+def test_a_build_cannot_be_meant_to_be_another_release(classes, name):
+    with pytest.raises(SystemRefusalError):
+        protocol_for(parse_system(f"kafka:4.3.1+{classes}"), name)
+
+
+def test_a_release_is_not_meant_to_do_anything_but_what_it_does():
+    with pytest.raises(SystemRefusalError, match=r"modifies the protocol, which cannot be done to kafka:4\.3\.1"):
+        protocol_for(KafkaVersion("4.3.1"), "kafka-4.0+obey-last-order")
 
 
 def test_who_keeps_the_cluster():
