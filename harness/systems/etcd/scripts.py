@@ -15,6 +15,8 @@ S = 1_000_000
 _ONE = ClusterSpec(brokers=1, replication_factor=1, settings=Settings(min_isr=1))
 _WORK = WorkloadSpec(producers=4, consumers=1, interval_us=S // 5, object=ObjectWorkload("set"))
 REPAIRED = (3, 5, 5)
+_LOG_FILE = 2
+"""Noise seed of a plan that damages one of a member's two files: by it the write-ahead log, and not the store."""
 
 
 def scripts(version: str) -> dict[str, Script]:
@@ -43,6 +45,17 @@ def scripts(version: str) -> dict[str, Script]:
             _plan(ClusterSpec(), Fault("crash-all", 4 * S, S)),
             loses=False,
         ),
+        "one-loses-tail-two-cut": Script(
+            "One follower is cut off while the two others acknowledge writes. The other follower is killed, the second half of its "
+            "write-ahead log is cut off, and it starts again; now the first can be reached again, and the leader cannot.",
+            _two_cut(Fault("cut-tail", 6 * S + S // 10, S, "follower", pick=5, amount=500), _LOG_FILE),
+            loses=True,
+        ),
+        "one-killed-two-cut": Script(
+            "The same, and that follower is killed: its files stay whole.",
+            _two_cut(Fault("crash", 6 * S + S // 10, S, "follower", pick=5)),
+            loses=False,
+        ),
     }
 
 
@@ -50,6 +63,12 @@ def _slow_disk(at: int) -> Fault:
     return Fault("slow-disk", at, 3 * S - S // 10, "b1", amount=400_000)
 
 
-def _plan(cluster: ClusterSpec, *faults: Fault) -> Plan:
+def _two_cut(struck: Fault, noise_seed: int = 1) -> Plan:
+    """The first follower is cut off, then the leader, while something happens to the second follower. Nobody chooses who leads."""
+    cut = Fault("isolate", 2 * S, 6 * S + S // 2, "follower"), Fault("isolate", 6 * S, 20 * S, "leader")
+    return _plan(ClusterSpec(), *cut, struck, noise_seed=noise_seed)
+
+
+def _plan(cluster: ClusterSpec, *faults: Fault, noise_seed: int = 1) -> Plan:
     end = max(fault.at_us + fault.lasts_us for fault in faults) + 2 * S
-    return Plan(0, 0, 1, "by hand", cluster, _WORK, faults, end)
+    return Plan(0, 0, noise_seed, "by hand", cluster, _WORK, faults, end)

@@ -10,6 +10,15 @@ from tidemark.harness.systems.nats.connection import NatsConnection
 MOST_IN_A_POLL = 200
 
 
+def value_of(payload: bytes) -> int | str:
+    r"""The value in a message; of one that no client of ours has sent, its text: whoever is given that was given something wrong.
+
+    >>> value_of(b"1000007"), value_of(b"10\xb00007")
+    (1000007, '10\\xb00007')
+    """
+    return int(payload) if payload.isdigit() else payload.decode("ascii", "backslashreplace")
+
+
 class NatsClient:
     """Sends and polls. Whatever goes wrong is raised, and so proves nothing: that no stream responds, or that there is no answer in
     time, does not tell whether the message was stored.
@@ -27,10 +36,10 @@ class NatsClient:
         log, what = value
         if f == "send":
             return Outcome("ok", self._connection.publish(log, str(what).encode()) - 1)
-        found: list[tuple[int, int]] = []
+        found: list[tuple[int, int | str]] = []
         position = int(what)
         while len(found) < MOST_IN_A_POLL and (stored := self._connection.message(log, position + 1)) is not None:
-            found.append((stored.sequence - 1, int(stored.payload)))
+            found.append((stored.sequence - 1, value_of(stored.payload)))
             position = stored.sequence
         return Outcome("ok", found)
 

@@ -12,9 +12,23 @@ _ASLEEP = 20 * S
 """Elections take 4 to 9 s, and those that elect need time to write."""
 
 
-def _plan(*faults: Fault) -> Plan:
+_LOG_FILES = 73
+"""Noise seed of a plan that damages half of the files: by it, of a follower's, the stream's messages and its Raft log."""
+
+
+def _plan(*faults: Fault, noise_seed: int = 1) -> Plan:
     end = max(fault.at_us + fault.lasts_us for fault in faults) + S
-    return Plan(0, 0, 1, "by hand", ClusterSpec(), _WORK, faults, end)
+    return Plan(0, 0, noise_seed, "by hand", ClusterSpec(), _WORK, faults, end)
+
+
+def _two_cut(struck: Fault, noise_seed: int = 1) -> Plan:
+    """One follower is cut off first; then the leader is, while something happens to the other follower."""
+    return _plan(
+        Fault("isolate", 2 * S, 4 * S + S // 2, "b3"),
+        Fault("isolate", 6 * S, _ASLEEP, "b1"),
+        struck,
+        noise_seed=noise_seed,
+    )
 
 
 def scripts(*, always: bool) -> dict[str, Script]:
@@ -40,12 +54,19 @@ def scripts(*, always: bool) -> dict[str, Script]:
         "one-loses-power-two-cut": Script(
             "One follower is cut off while the leader and the other follower acknowledge writes. That one loses its power; now "
             "the first can be reached again, and the leader cannot. Nobody is killed, and nobody else loses power.",
-            _plan(
-                Fault("isolate", 2 * S, 4 * S + S // 2, "b3"),
-                Fault("isolate", 6 * S, _ASLEEP, "b1"),
-                Fault("power", 6 * S + S // 10, S, "b2"),
-            ),
+            _two_cut(Fault("power", 6 * S + S // 10, S, "b2")),
             loses=not always,
+        ),
+        "one-loses-tails-two-cut": Script(
+            "The same, and in place of the power loss that follower is killed, and the second half of its two logs is cut off: the "
+            "stream's messages, and Raft's entries.",
+            _two_cut(Fault("cut-tail", 6 * S + S // 10, S, "b2", pick=1, amount=500), _LOG_FILES),
+            loses=True,
+        ),
+        "one-killed-two-cut": Script(
+            "The same, and that follower is killed: its files stay whole.",
+            _two_cut(Fault("crash", 6 * S + S // 10, S, "b2")),
+            loses=False,
         ),
         "one-loses-power": Script(
             "The power of one follower fails: the two others have everything.",

@@ -83,4 +83,6 @@ def test_one_member_loses_by_power_what_it_answered_before_3_5_5(version, loses)
         "one-member-loses-power": loses,
         "all-lose-power": False,
         "kill-all": False,
+        "one-loses-tail-two-cut": True,
+        "one-killed-two-cut": False,
     }
