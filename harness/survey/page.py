@@ -47,6 +47,7 @@ READ_WITH_CARE = """\
 NOT_TRIED = """\
 - Clocks that jump. NATS and etcd are static Go programs, which load no library that could move their clock.
 - Lost and full disks, slow links, and several kinds of trouble at once. `tidemark run` and `tidemark soak` try those.
+- Flipped bits in, and tails cut off, a server's files: tried [by themselves](systems.md#damaged-files).
 - More than three servers, more than one log, upgrades, clusters whose members change.
 - The power of Kafka's KRaft controller: it is one process here, and goes on.
 - Apache Fluss, which can be run (`fluss:VERSION`), Redpanda, Pulsar and RabbitMQ: not yet.

@@ -12,8 +12,8 @@ _ASLEEP = 20 * S
 """Elections take 4 to 9 s, and those that elect need time to write."""
 
 
-_LOG_FILES = 73
-"""Noise seed of a plan that damages half of the files: by it, of a follower's, the stream's messages and its Raft log."""
+_CUT_LOGS, _FLIPPED_LOGS = 73, 37
+"""Noise seeds of plans that damage half of the files: by these, of a follower's, the stream's messages and its Raft log."""
 
 
 def _plan(*faults: Fault, noise_seed: int = 1) -> Plan:
@@ -60,7 +60,12 @@ def scripts(*, always: bool) -> dict[str, Script]:
         "one-loses-tails-two-cut": Script(
             "The same, and in place of the power loss that follower is killed, and the second half of its two logs is cut off: the "
             "stream's messages, and Raft's entries.",
-            _two_cut(Fault("cut-tail", 6 * S + S // 10, S, "b2", pick=1, amount=500), _LOG_FILES),
+            _two_cut(Fault("cut-tail", 6 * S + S // 10, S, "b2", pick=1, amount=500), _CUT_LOGS),
+            loses=True,
+        ),
+        "one-flips-bits-two-cut": Script(
+            "The same, and in place of the cut 20 bits are flipped in each of the two logs.",
+            _two_cut(Fault("flip-bits", 6 * S + S // 10, S, "b2", pick=1, amount=20), _FLIPPED_LOGS),
             loses=True,
         ),
         "one-killed-two-cut": Script(

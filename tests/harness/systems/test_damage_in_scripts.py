@@ -23,9 +23,10 @@ def struck(plan, names):
 
 
 @pytest.mark.parametrize("files", [[STREAM, RAFT, META, SNAPSHOT], [STREAM, RAFT, OF_THE_STREAM, META, SNAPSHOT]])
+@pytest.mark.parametrize("name", ["one-loses-tails-two-cut", "one-flips-bits-two-cut"])
 @pytest.mark.parametrize("always", [False, True])
-def test_of_a_nats_server_its_two_logs_are_cut(always, files):
-    assert struck(nats.scripts(always=always)["one-loses-tails-two-cut"].plan, files) == [STREAM, RAFT]
+def test_of_a_nats_server_its_two_logs_are_damaged(always, name, files):
+    assert struck(nats.scripts(always=always)[name].plan, files) == [STREAM, RAFT]
 
 
 def test_of_an_etcd_member_the_log_is_cut_and_not_the_store():
