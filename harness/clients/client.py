@@ -29,6 +29,17 @@ class Client(Protocol):
         """Disconnect."""
 
 
+@runtime_checkable
+class Patient(Protocol):
+    """A client that can be told how long to wait for an answer: a script may hold up what it has sent.
+
+    Attributes:
+        patience_s: for what is invoked from now on.
+    """
+
+    patience_s: float
+
+
 Record = Callable[[str, str, str, Any, str | None], None]
 """Writes half an operation down: process, type, f, value, error (:meth:`tidemark.harness.clients.journal.Journal.add`)."""
 

@@ -113,7 +113,7 @@ def variants_of(scenario: Scenario) -> tuple[str, ...]:
 
 def run_scenario(
     scenario: Scenario,
-    variant_name: str,
+    under: str | AnyVariant,
     set_up: SetUp = SimulatedTarget,
     tell: Tell | None = None,
     *,
@@ -129,16 +129,16 @@ def run_scenario(
 
     Args:
         scenario: the script.
-        variant_name: the protocol.
+        under: the protocol; that of a system seen from outside has no name that could be parsed.
         set_up: makes the target.
         tell: is told every command before it is carried out.
-        plays: the variant whose commands are carried out, if not those of `variant_name`.
+        plays: the variant whose commands are carried out, if not those of `under`.
 
     Raises:
         VariantError: there is no such variant.
         CannotPlayError: this target cannot act the scenario out.
     """
-    variant = parse_variant(variant_name)
+    variant = parse_variant(under) if isinstance(under, str) else under
     part = variant.name if plays is None else parse_variant(plays).name
     target = set_up(scenario, variant)
     try:
@@ -215,6 +215,7 @@ def _scene(target: ScriptTarget, number: int, words: str, did: tuple[str, ...]) 
 def _history(target: ScriptTarget, healed: int) -> History:
     meta = {
         **run_meta(target.scenario.cluster, target.variant),
+        **target.described(),
         "faults_end_us": healed,
         "end_us": target.now_us,
         "plan": 0,

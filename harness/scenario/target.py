@@ -132,6 +132,10 @@ class ScriptTarget(ABC):
     def measures(self) -> dict[str, int]:
         """Figures of the run for its summary."""
 
+    def described(self) -> dict[str, Any]:
+        """What the history's meta line has to say of it besides."""
+        return {}
+
     # Looking
 
     @property

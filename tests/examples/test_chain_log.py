@@ -1,11 +1,15 @@
 """The example of docs/systems.md: a system of any protocol in one file, of which a random plan finds the bug."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tidemark import WorkloadSpec, generate_plan
 from tidemark.harness.live.session import ContainerSession
+from tidemark.harness.scenario import parse_scenario, run_scenario
+from tidemark.harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.scenario.target import CannotPlayError
 from tidemark.harness.systems.registry import find_system
 from tidemark.nemesis import Fault, Plan
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -20,18 +24,16 @@ ONE_BACKUP = Plan(0, 0, 1, "by hand", ClusterSpec(), WORK, (Fault("power", S, S 
 
 @pytest.fixture(scope="module")
 def played(engine, image, tmp_path_factory):
-    sessions = {}
+    session = ContainerSession(3, system=find_system(str(FILE)), tell=lambda _: None)
 
     def play(how, plan):
         system = find_system(f"{FILE}:{how}")
-        # Other options are other processes in the same containers.
-        session = sessions.setdefault("", ContainerSession(3, system=system, tell=lambda _: None))
-        session.system = system
+        session.system = system  # other options are other processes in the same containers
         return session.execute(plan, system.variant(system.default_variant), folder=tmp_path_factory.mktemp("run"))
 
+    play.session = session
     yield play
-    for session in sessions.values():
-        session.close()
+    session.close()
 
 
 @pytest.mark.docker
@@ -48,6 +50,84 @@ def test_what_shows_its_logs_is_seen_to_diverge(played):
 
     assert run.verdict.judged_from == "clients and replicas"
     assert run.verdict.named("lost-committed-write")
+
+
+SCRIPT = """\
+name: all-lose-power
+title: What nobody has synced is gone
+source: by hand
+brokers: 1, 2, 3
+cluster: acks all, min ISR 2, session 18 s, produce timeout 10 s
+
+about:
+  All have m1, and 3 lacks m2.
+
+1. Two records, of which 3 gets one.
+   > write m1
+   > until 1, 2, 3 have LEO 1
+   > cut 1 from 3
+   > write m2
+   > expect 1: leader | LEO 2
+   > expect 3: follower | LEO 1
+
+2. The power fails.
+   > power off 1 keeping 0 batches
+   > power off 2 keeping 0 batches
+   > start 1
+   > start 2
+   > until 1 leads
+   > join 1 and 3
+   > write m3
+   > until 1 has LEO 1
+"""
+
+
+@pytest.fixture
+def script():
+    return lambda text=SCRIPT: parse_scenario(text)
+
+
+@pytest.mark.docker
+def test_a_script_is_played_on_it_step_by_step(played, script):
+    session, system = played.session, find_system(f"{FILE}:")
+    targets = LiveTargets(session.open().machines, system=system)
+    outcome = run_scenario(script(), system.variant(system.name), targets.target)
+
+    assert outcome.mismatches == []
+    assert {one.name for one in outcome.verdict.named("lost-write")} == {"lost-write"}
+    before, after = outcome.narrative[1].replicas, outcome.narrative[2].replicas
+    assert [len(one.log) for one in before] == [2, 2, 1]
+    assert [one.role for one in after] == ["leader", "follower", "follower"]
+    assert outcome.history.meta["system"] == system.name
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("elect 2", "nobody can ask for a forced election of chain_log:lazy"),
+        ("crash the controller", "nobody can crash the controller of chain_log:lazy"),
+        ("block fetch requests from 2 to 1", "nobody can tell fetch requests from other messages of chain_log:lazy"),
+        ("until 1 has HW 1 on disk", "no view of chain_log:lazy tells what 'until 1 has HW 1 on disk' waits for"),
+        ("until the ISR is 1, 2", "nobody can see the ISR of chain_log:lazy"),
+    ],
+)
+def test_what_a_script_cannot_have_there_is_refused_by_name(played, script, command, why):
+    session, system = played.session, find_system(f"{FILE}:")
+    text = SCRIPT[: SCRIPT.index("   > until 1, 2, 3")] + f"   > {command}\n"
+    targets = LiveTargets(session.open().machines, system=system)
+
+    with pytest.raises(CannotPlayError, match=re.escape(why)):
+        run_scenario(script(text), system.variant(system.name), targets.target)
+
+
+@pytest.mark.docker
+def test_without_a_view_no_script_is_played(played, script):
+    session, system = played.session, find_system(f"{FILE}:clients-only")
+    targets = LiveTargets(session.open().machines, system=system)
+
+    with pytest.raises(CannotPlayError, match="has no view"):
+        run_scenario(script(), system.variant(system.name), targets.target)
 
 
 @pytest.mark.docker

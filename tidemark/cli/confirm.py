@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.console import Console
 
+from tidemark.cli.confirm_from_outside import MOST_PLANS, STURDY, again_on, looked_for, play, sturdy_plan
 from tidemark.cli.docker_client import tells
 from tidemark.cli.extras import need
 from tidemark.cli.output import output
@@ -25,10 +26,12 @@ from tidemark.harness.search.shrink import INTERRUPTED, Budget, causes_of, shrin
 from tidemark.harness.search.shrink.choice import chosen
 from tidemark.harness.search.shrink.in_words import conditions, lines_of, shape
 from tidemark.harness.simulator.execute import execute
+from tidemark.harness.systems.outside.adapter import OutsideSystem
 from tidemark.nemesis import read_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from rich.status import Status
 
@@ -46,7 +49,11 @@ FOLDER = "confirmed"
 REPLAYS, NOISES = 5_000, 4
 """Of shrinking, as ``tidemark shrink`` has them."""
 MOST_FAILURES = 3
-"""So many tries in a row that could not be carried out are enough."""
+"""So many tries in a row that could not be carried out are enough, and so many at first that did not come to the script's end."""
+
+
+class OfNoUseError(Exception):
+    """A script of the model cannot be played where it is to be; says why."""
 
 
 class ConfirmOptions(Options):
@@ -54,8 +61,9 @@ class ConfirmOptions(Options):
 
     as_script: bool = flag("Shrink what was caught and write it as a script, into the folder.", "--script")
     confirm: str | None = option(
-        "Then play the script on Tidemark's own nodes in containers, or on real brokers, and write a page about it.",
-        metavar="containers|kafka:VERSION|kafka:[VERSION+]PATH",
+        "Then play the script on Tidemark's own nodes in containers, on real brokers, or on another system that the variant is "
+        "the model of, and write a page about it.",
+        metavar="containers|kafka:VERSION|kafka:[VERSION+]PATH|fluss:VERSION|FILE.py",
     )
     times: int = option("How often --confirm plays the script.", type=click.IntRange(1, 1000), default=10)
 
@@ -66,14 +74,35 @@ class ConfirmOptions(Options):
 
 
 class Brokers(NamedTuple):
-    """Where scripts are to be played."""
+    """Where scripts are to be played.
+
+    Attributes:
+        word: as ``--confirm`` has it. system: what runs there.
+        names: what to hunt for, for it to be seen there.
+        without: kinds of fault that it cannot suffer.
+        contract: its own promise, if it is not the variant's.
+    """
 
     word: str
     system: System
+    names: tuple[str, ...]
+    without: frozenset[str] = frozenset()
+    contract: str | None = None
+
+    @property
+    def by_plan(self) -> bool:
+        """Whether plans are played there, in place of scripts."""
+        return isinstance(self.system, OutsideSystem)
 
 
-def brokers_for(asked: ConfirmOptions, variant: str, partitions: int) -> Brokers | None:
+def brokers_for(asked: ConfirmOptions, variant: str, names: tuple[str, ...], partitions: int) -> Brokers | None:
     """What ``--confirm`` asks for, ready to be used: what cannot be had is told before anybody searches.
+
+    Args:
+        asked: the options.
+        variant: that is hunted in.
+        names: of anomalies that are hunted for; any, if empty.
+        partitions: of the plans.
 
     Raises:
         click.UsageError: there is no such system, or it cannot express the variant. click.ClickException: no engine, or no image.
@@ -87,12 +116,18 @@ def brokers_for(asked: ConfirmOptions, variant: str, partitions: int) -> Brokers
     from tidemark.cli.docker_client import engine, telling
 
     system = system_called(OWN if word == CONTAINERS else word)
-    variant_on(system, variant)
+    without: frozenset[str] = frozenset()
+    contract = None
+    if isinstance(system, OutsideSystem):
+        names, without = looked_for(system, variant, names), frozenset(system.not_suffered)
+        contract = system.real.promise
+    else:
+        variant_on(system, variant)
     if partitions != 1:
         raise click.UsageError("scripts speak about one partition: leave --partitions away")
     with engine() as client, telling() as tell:
         system.install(client, tell)
-    return Brokers(word, system)
+    return Brokers(word, system, names, without, contract)
 
 
 class Confirming(NamedTuple):
@@ -123,11 +158,16 @@ class Ended(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         told: dict[str, Any] = {"script": None, "why_not": self.why_not or None}
-        if self.kept is not None:
-            told["script"] = str(self.kept.script)
+        if self.kept is not None and self.modelled is not None:
+            told["script" if self.modelled.script else "plan"] = str(_played(self.kept, self.modelled))
         if self.confirmation is not None and self.kept is not None:
             told |= {"page": str(self.kept.page), "summary": str(self.kept.summary), **self.confirmation.to_json()}
         return told
+
+
+def _played(kept: KeptConfirmation, modelled: Modelled) -> Path:
+    """The file that is played."""
+    return kept.script if modelled.script else kept.plan
 
 
 def forget(caught: KeptHunt) -> None:
@@ -145,36 +185,101 @@ def carry_on(caught: KeptHunt, wanted: Confirming, without: dict[str, str]) -> E
     """
     console = output(stderr=True)
     kept, modelled, why_not = None, None, "nothing was caught"
+    brokers = wanted.brokers
     try:
-        with console.status("shrinking") as status:
-            kept, modelled, why_not = _script_of(caught, wanted, status, without)
-        if modelled is None or kept is None:
-            return Ended(None, None, None, why_not)
-        shown, of = modelled.sturdy
-        words = f"script: {kept.script} (shown in {shown} of {of} simulated worlds with slow hands and messages)"
-        console.print(words, highlight=False, markup=False, soft_wrap=True)
-        if wanted.brokers is None:
-            return Ended(None, kept, modelled)
-        return Ended(_play(kept, modelled, wanted, wanted.brokers, console), kept, modelled)
+        if brokers is not None and isinstance(brokers.system, OutsideSystem):
+            return _by_plan(caught, wanted, brokers, brokers.system, without)
+        while True:
+            with console.status("shrinking") as status:
+                kept, modelled, why_not = _script_of(caught, wanted, status, without)
+            if modelled is None or kept is None:
+                return Ended(None, None, None, why_not)
+            shown, of = modelled.sturdy
+            words = f"script: {kept.script} (shown in {shown} of {of} simulated worlds with slow hands and messages)"
+            console.print(words, highlight=False, markup=False, soft_wrap=True)
+            if brokers is None:
+                return Ended(None, kept, modelled)
+            try:
+                return Ended(_play(kept, modelled, wanted, brokers, console), kept, modelled)
+            except OfNoUseError as error:
+                console.print(
+                    f"{error}; the next that was caught is tried", highlight=False, markup=False, soft_wrap=True
+                )
+                without[_of_catch(caught, kept)] = str(error)
     except KeyboardInterrupt:
         return Ended(None, kept, modelled, "it was ended by Ctrl-C; the same command goes on", interrupted=True)
+
+
+def _of_catch(caught: KeptHunt, kept: KeptConfirmation) -> str:
+    """The file of the catch that a script was made of."""
+    return next(one.file for one in caught.catches if one.file.rpartition("/")[2] == kept.folder.name)
+
+
+def _kept_of(caught: KeptHunt, catch: Catch, word: str) -> KeptConfirmation:
+    from tidemark.harness.search.confirm import KeptConfirmation
+
+    return KeptConfirmation(caught.results.folder / FOLDER / catch.file.rpartition("/")[2], word)
+
+
+def _by_plan(
+    caught: KeptHunt, wanted: Confirming, brokers: Brokers, system: OutsideSystem, without: dict[str, str]
+) -> Ended:
+    """The sturdiest plan, played on a system that is seen from outside; nothing, as long as more may be caught, and none is sturdy.
+
+    Those that are not are told in `without`.
+    """
+    console = output(stderr=True)
+
+    def commands(file: str) -> tuple[str, ...]:
+        return wanted.again, f"tidemark run --variant {quote(wanted.variant)} --plan {quote(file)}"
+
+    with console.status("making it sturdier") as status:
+        found = sturdy_plan(
+            caught,
+            system,
+            wanted.variant,
+            wanted.contract,
+            lambda catch: _kept_of(caught, catch, brokers.word),
+            commands,
+            status.update,
+        )
+    if found is None:
+        return Ended(None, None, None, "nothing was caught")
+    kept, modelled = found
+    shown, of = modelled.sturdy
+    if shown < STURDY and len(caught.catches) < MOST_PLANS:
+        why = f"{kept.plan} is shown under {shown} of {of} noises only"
+        without.update(dict.fromkeys((one.file for one in caught.catches), why))
+        return Ended(None, None, None, why)
+    words = f"plan: {kept.plan} (the model shows it under {shown} of {of} noises, at its times and at the system's)"
+    console.print(words, highlight=False, markup=False, soft_wrap=True)
+    failures: dict[int, Any] = {}
+    plan = read_plan(kept.plan)
+    played = again_on(system, brokers.word, plan, str(kept.plan))
+    with containers(plan.cluster.brokers, system) as session, console.status("playing it") as status:
+        for one in play(kept, modelled, system, session, wanted.times, wanted.contract):
+            if one.failure:
+                failures[one.number] = one
+            words = f"try {one.number} of {wanted.times} on {brokers.word}"
+            status.update(words)
+            console.print(f"{words}: {one.in_words}", highlight=False, markup=False, soft_wrap=True)
+            _told(kept, modelled, wanted.times, failures, played)
+    return Ended(_told(kept, modelled, wanted.times, failures, played), kept, modelled)
 
 
 def _script_of(
     caught: KeptHunt, wanted: Confirming, status: Status, without: dict[str, str]
 ) -> tuple[KeptConfirmation | None, Modelled | None, str]:
     """The sturdiest script of the smallest plans caught; the first that is shown in all worlds will do."""
-    from tidemark.harness.search.confirm import KeptConfirmation
     from tidemark.harness.search.script import NoScriptError
 
     best: tuple[KeptConfirmation, Modelled] | None = None
     for catch in sorted(caught.catches, key=lambda one: (one.faults, one.number)):
-        folder = caught.results.folder / FOLDER / catch.file.rpartition("/")[2]
-        kept = KeptConfirmation(folder, "script" if wanted.brokers is None else wanted.brokers.word)
+        if catch.file in without:
+            continue
+        kept = _kept_of(caught, catch, "script" if wanted.brokers is None else wanted.brokers.word)
         modelled = kept.modelled()
         if modelled is None:
-            if catch.file in without:
-                continue
             try:
                 modelled, plan = _modelled(caught, catch, wanted, status, str(kept.script))
             except NoScriptError as error:
@@ -248,7 +353,7 @@ def _play(
     """Make the tries that are not made yet, and write the page after each.
 
     Raises:
-        click.ClickException: there are no machines, or nobody can play this script there.
+        click.ClickException: there are no machines. OfNoUseError: nobody can play this script there.
     """
     from tidemark.harness.search.confirm import try_of
     from tidemark.harness.search.confirm.tries import failed
@@ -257,9 +362,11 @@ def _play(
     times = wanted.times
     failures = {}
     in_a_row = 0
+    where = "--world docker" if kept.system == CONTAINERS else f"--system {quote(kept.system)}"
+    played = f"tidemark scenario {quote(str(kept.script))} {where} --times {times}"
     left = [number for number in range(1, times + 1) if kept.tried(number) is None]
     if not left:
-        return _told(kept, modelled, times, {})
+        return _told(kept, modelled, times, {}, played)
     with containers(scenario.cluster.brokers, brokers.system) as session:
         for number in left:
             words = f"try {number} of {times} on {brokers.word}"
@@ -268,7 +375,7 @@ def _play(
                     machines = session.open().machines
                     outcome = _one_try(modelled, machines, brokers.system, wanted.contract, tells(status, words))
             except CannotPlayError as error:
-                raise click.ClickException(f"{kept.script} cannot be played on {brokers.word}: {error}") from None
+                raise OfNoUseError(f"{kept.script} cannot be played on {brokers.word}: {error}") from None
             except (ContainerWorldError, ScriptError) as error:
                 one, history = failed(number, str(error)), None
                 failures[number] = one
@@ -278,11 +385,14 @@ def _play(
                 one, history = try_of(number, modelled.anomaly, outcome, outcome.mismatches), outcome.history
                 in_a_row = 0
             kept.take(one, history)
-            _told(kept, modelled, times, failures)
+            _told(kept, modelled, times, failures, played)
             console.print(f"{words}: {one.in_words}", highlight=False, markup=False, soft_wrap=True)
             if in_a_row == MOST_FAILURES:
                 raise click.ClickException(f"{MOST_FAILURES} tries in a row could not be carried out: {one.failure}")
-    return _told(kept, modelled, times, failures)
+            tried = [found for at in range(1, MOST_FAILURES + 1) if (found := kept.tried(at)) is not None]
+            if number == len(tried) == MOST_FAILURES and all(found.stopped and not found.seen for found in tried):
+                raise OfNoUseError(f"{MOST_FAILURES} tries of {kept.script} did not come to its end: {one.stopped}")
+    return _told(kept, modelled, times, failures, played)
 
 
 def _one_try(
@@ -305,12 +415,12 @@ def _one_try(
     return outcome
 
 
-def _told(kept: KeptConfirmation, modelled: Modelled, times: int, failures: dict[int, Any]) -> Confirmation:
-    """What there is, on the page and in Markdown."""
+def _told(
+    kept: KeptConfirmation, modelled: Modelled, times: int, failures: dict[int, Any], played: str
+) -> Confirmation:
+    """What there is, on the page and in Markdown; `played` is the command that plays it once more."""
     from tidemark.harness.search.confirm.confirmed_page import summary, write_page
 
-    where = "--world docker" if kept.system == CONTAINERS else f"--system {quote(kept.system)}"
-    played = f"tidemark scenario {quote(str(kept.script))} {where} --times {times}"
     confirmation = kept.confirmation(replace(modelled, commands=(*modelled.commands, played)), times, failures)
     write_page(confirmation, kept.page)
     kept.summary.write_text(summary(confirmation), encoding="utf-8")
@@ -327,8 +437,9 @@ def tell(ended: Ended, console: Console) -> None:
         say(f"no script: {ended.why_not}")
     elif ended.interrupted:
         say(ended.why_not)
-    if ended.kept is not None:
-        say(f"  tidemark scenario {quote(str(ended.kept.script))}")
+    if ended.modelled is not None:
+        told = ended.modelled if ended.confirmation is None else ended.confirmation.modelled
+        say(f"  {told.commands[-1]}")
     if ended.confirmation is not None and ended.kept is not None:
         say(f"{ended.confirmation.in_words}")
         say(f"  {ended.kept.page}")

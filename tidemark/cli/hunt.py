@@ -56,6 +56,7 @@ Examples:
   tidemark hunt --variant kafka-2.0 --format csv > found.csv        a line for each cause; also latex, markdown
   tidemark hunt --variant kafka-4.0 --for lost-committed-write --confirm kafka:4.3.1
                                    hunted, shrunk, written as a script, and played ten times on real brokers
+  tidemark hunt --variant fluss-0.9 --confirm fluss:0.9.1             the same on a system that the variant is the model of
 
 \b
 The same command again goes on with the plans it had, and with the tries that --confirm has not made yet. What is caught is
@@ -144,14 +145,18 @@ def hunt_command(options: HuntOptions) -> int:
 
     _refuse_unknown(options.names)
     refuse_with_json(options.table_format, as_json=options.as_json)
-    free = not {"brokers", "replication_factor"} & options.typed.keys()  # brokers and replicas are left to the hunt
-    variant, profile, seed, contract = options.variant, options.drawn_from, options.seed, options.contract
-    brokers = brokers_for(options.confirm, variant, options.cluster.partitions)
+    variant, profile, seed = options.variant, options.drawn_from, options.seed
+    brokers = brokers_for(options.confirm, variant, options.names, options.cluster.partitions)
     cluster, asked, limits = options.cluster.spec(), options.workload.asked(), options.limits()
-    quarry = Quarry(tuple(dict.fromkeys(options.names)))
+    # Brokers and replicas are left to the hunt, unless there must be machines for them.
+    free = not {"brokers", "replication_factor"} & options.typed.keys() and not (brokers and brokers.by_plan)
+    names = options.names if brokers is None else brokers.names
+    contract = options.contract or (brokers.contract if brokers is not None else None)
+    without = frozenset[str]() if brokers is None else brokers.without
+    quarry = Quarry(tuple(dict.fromkeys(names)))
     known = None if options.wants_known else known_of(variant, kept_plans(options.corpus))
     attempt = Attempt(variant, quarry, contract, known)
-    hunt = Hunt(attempt, profile, cluster, seed, options.plans_a_round, free=free, asked=asked)
+    hunt = Hunt(attempt, profile, cluster, seed, options.plans_a_round, free=free, asked=asked, without=without)
     settings = {
         "variant": variant,
         "for": list(quarry.names),
@@ -163,6 +168,8 @@ def hunt_command(options: HuntOptions) -> int:
         "free": free,
         "cluster": json.loads(json.dumps(asdict(cluster))),
     }
+    if without:
+        settings["without"] = sorted(without)
     if asked:
         settings["workload"] = asked.to_json()
     kept = KeptHunt(
@@ -176,22 +183,22 @@ def hunt_command(options: HuntOptions) -> int:
     began = hunt.corpus.tries
     clock = time.monotonic()
     further: Ended | None = None
-    without: dict[str, str] = {}
+    of_no_use: dict[str, str] = {}
     new: list[Path] = []
     for _ in range(MOST_HUNTS):
-        ended = _search(hunt, kept, options, limits, len(without))
+        ended = _search(hunt, kept, options, limits, len(of_no_use))
         caught = [(one, kept.results.path(one.file)) for one in kept.catches]
         new = keep_catches(options.corpus, caught, variant, contract, _command(options))
         if options.in_words:
             _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
         if not (ended and kept.catches and options.confirm.wants_script):
             break
-        hopeless = len(without)
+        hopeless = len(of_no_use)
         wanted = Confirming(variant, contract, brokers, options.confirm.times, _again(options))
-        further = carry_on(kept, wanted, without)
+        further = carry_on(kept, wanted, of_no_use)
         if options.in_words:
             tell(further, output())
-        if further.kept is not None or not limits.until_found or limits.tries or len(without) == hopeless:
+        if further.kept is not None or not limits.until_found or limits.tries or len(of_no_use) == hopeless:
             break
     if not options.in_words:
         _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock, further)
@@ -327,7 +334,7 @@ def _tell(
 
     variant = options.variant
     family = family_of(parse_variant(variant))
-    never = never_reached(hunt.corpus.seen, hunt.corpus.struck, hunt.arms.kinds(), family)
+    never = never_reached(hunt.corpus.seen, hunt.corpus.struck, hunt.kinds(), family)
     known = sorted(kept.known.items(), key=lambda one: (-one[1][1], one[0]))
     catches = sorted(kept.catches, key=lambda one: (one.name, one.faults, one.number))
     if options.as_json:

@@ -95,9 +95,9 @@ def scenario_command(options: ScenarioOptions) -> int:
     """Play a scenario and hold it against the outcome worked out by hand. A script without outcomes is played and judged."""
     world = world_of(options.world, options.system, options.typed)
     _refuse(options, world)
-    if isinstance(world.system, OutsideSystem):
+    if isinstance(world.system, OutsideSystem) and not _is_file(options.name):
         if options.name is None:
-            raise click.UsageError(f"--all is not for {world.system.name}: give one of its scripts by NAME")
+            raise click.UsageError(f"--all is not for {world.system.name}: give one of its scripts by NAME, or a file")
         told = {"as_json": options.as_json, "by_verdict": options.by_verdict}
         return play(options.name, world.system.real.scripts(), world, options.times, **told)
     name, variant, system = options.name, options.variant, world.system
@@ -148,7 +148,7 @@ def _pairs(chosen: Sequence[Scenario], world: World, variant: str | None) -> Pai
     spoken: tuple[str, ...] = ()
     for script in chosen:
         spoken = scripts.variants_of(script)
-        if not spoken:
+        if not spoken or isinstance(world.system, OutsideSystem):
             spoken = (variant,) if variant else world.variants((UNLESS_TOLD,), typed=False)
         elif not world.is_simulated:
             spoken = tuple(name for name in spoken if name == variant or world.system.plays_unasked(name))
@@ -160,10 +160,13 @@ def _pairs(chosen: Sequence[Scenario], world: World, variant: str | None) -> Pai
     return pairs
 
 
+def _is_file(name: str | None) -> bool:
+    return name is not None and name.endswith(".scenario") and Path(name).is_file()
+
+
 def _chosen(name: str) -> Scenario:
     """One that comes with Tidemark, or a file of one's own."""
-    path = Path(name)
-    return scripts.read_scenario(path) if path.suffix == ".scenario" and path.is_file() else scripts.find(name)
+    return scripts.read_scenario(Path(name)) if _is_file(name) else scripts.find(name)
 
 
 def _refuse(options: ScenarioOptions, world: World) -> None:
@@ -219,7 +222,14 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
                 targets = LiveTargets(session.open().machines, options.time_scale, system)
                 try:
                     with console.status(words) as status:
-                        outcome = scripts.run_scenario(one.scenario, one.variant, targets.target, tells(status, words))
+                        outside = isinstance(system, OutsideSystem)
+                        under, plays = (
+                            system.variant(one.variant) if outside else one.variant,
+                            system.modelled_by or None,
+                        )
+                        outcome = scripts.run_scenario(
+                            one.scenario, under, targets.target, tells(status, words), plays=plays
+                        )
                         outcome = judged(outcome, system)
                 except CannotPlayError as error:
                     one.failures.append(str(error))

@@ -60,14 +60,18 @@ class ClusterView:
         """A quick look at one replica."""
         replica = self.replica(broker)
         if replica is None:
-            disk = self.disk(broker)
-            leo, start = _end(disk), disk.start
-            return Glance(self._without_partition(broker), -1, -1, leo, min(disk.hw, leo), disk.hw, start, start)
+            return self.glance_at_disk(broker)
         role = self._role(broker, replica)
         leader = replica["leader"] if role == "follower" else -1
         start, start_on_disk = replica.get("start", 0), replica.get("checkpointed_start", 0)
         known = replica["leo"], replica["hw"], replica["checkpointed_hw"], start, start_on_disk
         return Glance(role, replica["leader_epoch"], leader, *known)
+
+    def glance_at_disk(self, broker: int) -> Glance:
+        """A quick look at a replica of which no process says anything."""
+        disk = self.disk(broker)
+        leo, start = _end(disk), disk.start
+        return Glance(self._without_partition(broker), -1, -1, leo, min(disk.hw, leo), disk.hw, start, start)
 
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica, with the log that is in its file."""

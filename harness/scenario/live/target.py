@@ -61,13 +61,13 @@ class LiveTarget(ScriptTarget):
         super().__init__(scenario, variant, nodes)
         self._nodes = nodes
         self._system = nodes.system
-        self._sight = ClusterView(scenario, nodes, in_memory=self.family.store is not None)
+        self._sight = self.view_of(nodes)
         self.time_scale = time_scale
         self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
         self.spends_epochs = self._epochs is not None
         self._chronicle = Chronicle()
         patience_us = int(scenario.cluster.settings.produce_timeout_us * time_scale)
-        self._clients = Clients(nodes.machines, self._chronicle.now_us, self.ops, PARTITION, patience_us)
+        self._clients = self.clients_of(nodes, patience_us)
         self._ended: tuple[ReplicaSnapshot, ...] = ()
         self._ending = LiveEnding(
             self._chronicle,
@@ -77,6 +77,14 @@ class LiveTarget(ScriptTarget):
             give_up=self._give_up,
             remember=self._remember,
         )
+
+    def view_of(self, nodes: Nodes) -> ClusterView:
+        """What looks at the replicas."""
+        return ClusterView(self.scenario, nodes, in_memory=self.family.store is not None)
+
+    def clients_of(self, nodes: Nodes, patience_us: int) -> Clients:
+        """The scenario's clients."""
+        return Clients(nodes.machines, self._chronicle.now_us, self.ops, PARTITION, patience_us)
 
     # The run
 

@@ -8,8 +8,11 @@ from dataclasses import replace
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.machine import Machine
 from tidemark.harness.scenario.live.nodes import Nodes
+from tidemark.harness.scenario.live.outside_nodes import OutsideNodes
+from tidemark.harness.scenario.live.outside_target import OutsideTarget
 from tidemark.harness.scenario.live.target import LiveTarget
 from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.systems.outside.adapter import OutsideSystem
 from tidemark.harness.systems.system import Deployment, System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.core.messages import CONTROLLER
@@ -58,4 +61,6 @@ class LiveTargets:
             first_leader_epoch=scenario.first_epoch,
             given=bool(scenario.given),
         )
+        if isinstance(self._system, OutsideSystem):
+            return OutsideTarget(scenario, variant, OutsideNodes(deployment, self._system), self._time_scale)
         return LiveTarget(scenario, variant, Nodes(deployment, self._system), self._time_scale)

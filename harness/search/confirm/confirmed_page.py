@@ -6,11 +6,11 @@ from pathlib import Path
 
 from tidemark.harness.report.environment import written
 from tidemark.harness.report.glossary import GLOSSARY, PROMISES
-from tidemark.harness.search.confirm.tries import Confirmation
+from tidemark.harness.search.confirm.tries import Confirmation, Modelled
 
 CAREFUL = (
-    "All tries are of one script, on one machine. They say what these brokers can do, and nothing about how often it happens in "
-    "practice."
+    "All tries are of one script or plan, on one machine. They say what these servers can do, and nothing about how often it "
+    "happens in practice."
 )
 COLUMNS = ("", "role", "epoch", "log", "LEO", "HW", "epochs")
 
@@ -29,6 +29,7 @@ def write_page(confirmation: Confirmation, out: Path) -> None:
         confirmation=confirmation,
         scenes=_scenes(confirmation),
         columns=COLUMNS,
+        by_plan=_by_plan(confirmation.modelled),
         careful=CAREFUL,
         glossary=GLOSSARY,
         promises=PROMISES,
@@ -37,6 +38,7 @@ def write_page(confirmation: Confirmation, out: Path) -> None:
 
 def _scenes(confirmation: Confirmation) -> list[dict[str, object]]:
     """What the model did, step by step, with every replica in a row."""
+    narrative = confirmation.modelled.outcome.get("narrative", ())
     return [
         {
             "number": scene["step"],
@@ -47,7 +49,7 @@ def _scenes(confirmation: Confirmation) -> list[dict[str, object]]:
                 for name, one in scene["replicas"].items()
             ],
         }
-        for scene in confirmation.modelled.outcome["narrative"]
+        for scene in narrative
     ]
 
 
@@ -67,13 +69,7 @@ def summary(confirmation: Confirmation) -> str:
         "",
         *(f"    {line}" for line in found.plan),
         "",
-        "The script that was written from it and played; the simulator shows it, and so do",
-        f"{found.sturdy[0]} of {found.sturdy[1]} simulated worlds with slow hands and slow messages:",
-        "",
-        "```",
-        found.script.rstrip(),
-        "```",
-        "",
+        *(_script(found) if found.script else [f"{_by_plan(found)}", ""]),
         f"| try | on {confirmation.system} | found | otherwise than the model |",
         "|---|---|---|---|",
     ]
@@ -84,6 +80,24 @@ def summary(confirmation: Confirmation) -> str:
     if first is not None:
         lines += ["", f"Try {first.number}: {first.message}"]
     return "\n".join([*lines, "", "Again:", "", *(f"    {command}" for command in found.commands), ""])
+
+
+def _script(found: Modelled) -> list[str]:
+    return [
+        "The script that was written from it and played; the simulator shows it, and so do",
+        f"{found.sturdy[0]} of {found.sturdy[1]} simulated worlds with slow hands and slow messages:",
+        "",
+        "```",
+        found.script.rstrip(),
+        "```",
+        "",
+    ]
+
+
+def _by_plan(found: Modelled) -> str:
+    shown, of = found.sturdy
+    noises = f"{shown} of {of} noises, at its own times and at these"
+    return f"The plan was played at the system's times. The model shows it under {noises}."
 
 
 def _cell(words: str) -> str:

@@ -34,6 +34,15 @@ class KeptConfirmation:
         return self.folder / SCRIPT
 
     @property
+    def plan(self) -> Path:
+        """The plan's file."""
+        return self.folder / PLAN
+
+    def of_try(self, number: int) -> Path:
+        """A folder for what a try leaves."""
+        return self.folder / self._of_system / f"try-{number}"
+
+    @property
     def page(self) -> Path:
         """The page about this system's tries."""
         return self.folder / self._of_system / PAGE
@@ -54,9 +63,10 @@ class KeptConfirmation:
             found = None if data is None else Modelled.from_json(data)
         except (TypeError, ValueError):
             return None
-        if found is None or not self.script.exists() or self.script.read_text(encoding="utf-8") != found.script:
+        if found is None:
             return None
-        return found
+        script = self.script.read_text(encoding="utf-8") if self.script.exists() else ""
+        return found if script == found.script and self.plan.exists() else None
 
     def keep(self, modelled: Modelled, plan: Plan) -> None:
         """Write what was found; tries of another script are no tries of this one.
@@ -66,8 +76,9 @@ class KeptConfirmation:
         """
         self.forget()
         self.folder.mkdir(parents=True)
-        (self.folder / PLAN).write_text(plan.to_text(), encoding="utf-8")
-        self.script.write_text(modelled.script, encoding="utf-8")
+        self.plan.write_text(plan.to_text(), encoding="utf-8")
+        if modelled.script:
+            self.script.write_text(modelled.script, encoding="utf-8")
         self._results.write(MODEL, modelled.to_json())
 
     def take(self, one: Try, history: History | None) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION
 from tidemark.harness.scenario import ScenarioOutcome
 from tidemark.harness.scenario.compare import describe
 from tidemark.harness.scenario.show import in_names
+
+if TYPE_CHECKING:
+    from tidemark.harness.runs.judged import JudgedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,23 @@ def try_of(number: int, name: str, outcome: ScenarioOutcome, differences: Sequen
     return Try(number, found is not None, verdict.valid, outcome.stopped, tuple(told), message, said, round(seconds, 1))
 
 
+def try_of_run(number: int, name: str, run: JudgedRun) -> Try:
+    """What came of a plan that was played.
+
+    Args:
+        number: of the try.
+        name: of the anomaly that is looked for.
+        run: as the system gave it.
+    """
+    verdict = run.verdict
+    told = dict.fromkeys(
+        f"{one.verdict} {one.name}" for one in verdict.anomalies if one.verdict in (VIOLATION, PERMITTED)
+    )
+    found = next((one for one in verdict.named(name) if one.verdict == VIOLATION), None)
+    message = "" if found is None else found.message
+    return Try(number, found is not None, verdict.valid, "", tuple(told), message, (), round(run.virtual_us / 1e6, 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Modelled:
     """What was found in the model.
@@ -97,10 +117,11 @@ class Modelled:
     Attributes:
         variant: the protocol. anomaly, cause: what, and why.
         plan: the shrunk plan in lines, conditions first.
-        script: its text.
-        outcome: of the script in the simulator (`tidemark.harness.scenario.ScenarioOutcome.to_json`).
+        script: its text; empty where the plan itself is played.
+        outcome: of the script in the simulator (`tidemark.harness.scenario.ScenarioOutcome.to_json`); empty without one.
         told: the anomaly as a sentence, with the script's names.
-        sturdy: in how many of how many simulated worlds with slow hands and slow messages the script shows it.
+        sturdy: in how many of how many simulated worlds with slow hands and slow messages the script shows it; a plan, under how
+            many noises.
         commands: how to see it again.
     """
 

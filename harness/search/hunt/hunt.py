@@ -6,7 +6,7 @@ the same search, however many processes try the plans.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
@@ -87,6 +87,7 @@ class Hunt:
         plans_a_round: the more, the more cores are put to use, and the less each plan knows of those just before it.
         free: whether plans may have other numbers of brokers and replicas than the cluster.
         asked: how busy clients are, and how long plans last, in place of what is drawn.
+        without: kinds of fault that are left out of every plan, for who is to suffer what is found cannot suffer these.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Hunt:
         *,
         free: bool = False,
         asked: AskedWorkload | None = None,
+        without: Collection[str] = (),
     ) -> None:
         self.corpus = Corpus()
         self.finishing = Finishing()
@@ -109,8 +111,13 @@ class Hunt:
         self.arms = Arms(profiles, cluster, free=free, family=family)
         self._seed = seed
         self._asked = asked or AskedWorkload()
+        self._without = without
         self.round = 0
         """The next one."""
+
+    def kinds(self) -> set[str]:
+        """The kinds of fault that its plans may have."""
+        return {*self.arms.kinds()} - {*self._without}
 
     def rounds(self, spread: Spread = map) -> Iterator[Progress]:
         """Search on, round by round, without end."""
@@ -125,7 +132,8 @@ class Hunt:
         for place in range(self._size):
             rng = Random(f"tidemark hunt/{self._seed}/{self.round}/{place}")
             one = self._drawn(rng, finish=place % 3 == 1)
-            plan = replace(one.plan, index=self.round * self._size + place, seed=self._seed)
+            suffered = tuple(fault for fault in one.plan.faults if fault.kind not in self._without)
+            plan = replace(one.plan, faults=suffered, index=self.round * self._size + place, seed=self._seed)
             drawn.append(one._replace(plan=plan))
         self.round += 1
         return drawn

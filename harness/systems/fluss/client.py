@@ -6,7 +6,7 @@ from typing import Any
 
 from tidemark.harness.clients.client import Outcome
 from tidemark.harness.systems.fluss.connection import FlussConnection, FlussError, connected
-from tidemark.harness.systems.fluss.requests import fetch, produce, table_of
+from tidemark.harness.systems.fluss.requests import SERVER_S, fetch, produce, table_of
 
 NOT_ENOUGH_REPLICAS = 29
 
@@ -17,9 +17,13 @@ class FlussClient:
     Until the leader has been found and has answered nothing was asked. Whatever goes wrong from then on is raised, and so proves
     nothing; but for the error that says "Messages are rejected since there are fewer in-sync replicas than required" (there is
     another one for messages that were written already).
+
+    Attributes:
+        patience_s: so long may a leader wait for those in sync.
     """
 
     def __init__(self) -> None:
+        self.patience_s = SERVER_S
         self._first: FlussConnection | None = None
         self._leader: FlussConnection | None = None
         self._tables: dict[str, int] = {}
@@ -42,7 +46,7 @@ class FlussClient:
 
     def _sent(self, leader: FlussConnection, log: str, value: int) -> Outcome:
         try:
-            return Outcome("ok", produce(leader, self._tables[log], value))
+            return Outcome("ok", produce(leader, self._tables[log], value, self.patience_s))
         except FlussError as error:
             if error.code == NOT_ENOUGH_REPLICAS:
                 return Outcome("fail", error=str(error))

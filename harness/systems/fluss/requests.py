@@ -89,15 +89,15 @@ def table_of(connection: FlussConnection, name: str) -> Table:
     return Table(number(table, 2), number(bucket, 2, -1), number(bucket, 4, -1), tuple(replicas), addresses)
 
 
-def produce(connection: FlussConnection, table: int, value: int) -> int:
-    """Write a record with acks of all in sync; its offset.
+def produce(connection: FlussConnection, table: int, value: int, within_s: float = SERVER_S) -> int:
+    """Write a record with acks of all in sync, for whom the server may wait so long; its offset.
 
     Raises:
         FlussError, OSError: it was not acknowledged, and may be in logs.
     """
     bucket = encode([(2, BUCKET), (3, batch_of(value))])
-    fields: list[Field] = [(1, ALL), (2, table), (3, int(SERVER_S * 1000)), (4, bucket)]
-    (answer,) = texts(connection.ask(PRODUCE_LOG, fields, SERVER_S + 2.0), 1)
+    fields: list[Field] = [(1, ALL), (2, table), (3, int(within_s * 1000)), (4, bucket)]
+    (answer,) = texts(connection.ask(PRODUCE_LOG, fields, within_s + 2.0), 1)
     _check(answer, 3, 4)
     return number(answer, 5)
 

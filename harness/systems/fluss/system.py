@@ -71,6 +71,7 @@ class FlussSystem(RealSystem):
     time_scale = 8.0
     memory = 1 << 30
     promise, promised = "durable", BY_REPLICAS
+    model, session_s = "fluss-0.9", SESSION_S
     workloads: ClassVar[Sequence[str]] = ("log",)
     data_files: ClassVar[Sequence[str]] = ("fluss/**/*.log",)
 
@@ -198,7 +199,7 @@ class FlussSystem(RealSystem):
             table = table_of(connection, log)
             end = end_of(connection, table.number, as_server=AS_ANY_SERVER)
             leads = table.leader == node.number
-            return View(leads, table.epoch, end, end_of(connection, table.number) if leads else None)
+            return View(leads, table.epoch, end, end_of(connection, table.number) if leads else None, table.leader)
         finally:
             connection.close()
 

@@ -71,11 +71,20 @@ class OutsideSystem(System, Watched):
     def default_variant(self) -> str:
         return self.name
 
+    @property
+    def modelled_by(self) -> str:
+        return self.real.model
+
     def variant(self, name: str) -> AnyVariant:
         """There is one: whatever the system is."""
         if name != self.name:
             raise SystemRefusalError(f"nobody knows the protocol of {self.name}: leave --variant {name} away")
-        return OutsideVariant(self.name, self.real.promise, {**NOT_SUFFERED, **self.real.suffers_not})
+        return OutsideVariant(self.name, self.real.promise, self.not_suffered)
+
+    @property
+    def not_suffered(self) -> Mapping[str, str]:
+        """Kind of fault → why it cannot suffer it."""
+        return {**NOT_SUFFERED, **self.real.suffers_not}
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Whatever it cannot suffer is left out of the plan, and told."""
@@ -219,6 +228,8 @@ def told(view: View, replicas: Sequence[int]) -> dict[str, Any]:
         "hw": end if view.committed is None else view.committed,
         "isr": list(replicas) if view.leads else [],
         "refused": "",
+        "leader": -1 if view.leader is None else view.leader,
+        "epochs": [],
     }
 
 

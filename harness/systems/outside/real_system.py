@@ -75,12 +75,14 @@ class View(NamedTuple):
     Attributes:
         leads: whether it leads. epoch: term, ballot, generation: it grows with every leader.
         end: the offset that the next record will have here. committed: all before it is committed, as this node knows.
+        leader: number of the node that it takes for the leader.
     """
 
     leads: bool = False
     epoch: int | None = None
     end: int | None = None
     committed: int | None = None
+    leader: int | None = None
 
 
 class LogEntry(NamedTuple):
@@ -199,6 +201,8 @@ class RealSystem(ABC):
         shows_files: whether `log_of` reads files, so that it shows of a damaged node what nobody may have been served.
         suffers_not: kind of fault → why it cannot suffer it, beyond what follows from what it cannot show.
         memory: of a node, bytes. disk: its size.
+        model: the variant of ours that does what it does, if there is one: ``tidemark hunt --variant MODEL --confirm NAME`` hunts
+            on the model, and plays what it finds here. session_s: how long a node is not missed, for the times of these plans.
         time_scale: by how much the times of plans, which are short, must be multiplied at least.
     """
 
@@ -211,6 +215,8 @@ class RealSystem(ABC):
     suffers_not: ClassVar[Mapping[str, str]] = {}
     memory: int = 512 << 20
     disk: str = "256m"
+    model: str = ""
+    session_s: float = 0
     time_scale: float = 1.0
 
     @abstractmethod

@@ -15,7 +15,7 @@ from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.scenario import read_scenario, run_scenario
 from tidemark.harness.scenario.live.target_factory import LiveTargets
 from tidemark.harness.scenario.simulated import SimulatedTarget
-from tidemark.harness.scenario.target import CannotPlayError
+from tidemark.harness.scenario.target import CannotPlayError, ScriptError
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.core.variant import parse_variant
 
@@ -184,10 +184,26 @@ def test_a_script_that_a_system_cannot_play_is_a_sentence(cli):
         raise CannotPlayError("retention cannot be had there")
 
     cli.becomes = cannot
-    code, _, told = cli("--confirm", "containers", "--times", "2")
+    code, said, told = cli("--confirm", "containers", "--times", "2", "--until-found", "--tries", "32")
 
-    assert code == 254
-    assert "found.scenario cannot be played on containers: retention cannot be had there" in told
+    assert code == 2
+    words = "found.scenario cannot be played on containers: retention cannot be had there"
+    assert f"{words}; the next that was caught is tried" in told
+    assert "no script: " in said
+    assert words in said
+
+
+def test_a_script_that_does_not_come_to_its_end_three_times_makes_way_for_the_next(cli):
+    class Stops(SimulatedTarget):
+        def boot(self):
+            raise ScriptError("B does not start")
+
+    cli.becomes = Stops
+    code, _, told = cli("--confirm", "containers", "--times", "5", "--until-found", "--tries", "32")
+
+    assert code == 2
+    assert "did not come to its end: line 0: B does not start; the next that was caught is tried" in told
+    assert "try 4 of 5" not in told
 
 
 @pytest.mark.parametrize(

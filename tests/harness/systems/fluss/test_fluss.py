@@ -1,10 +1,14 @@
 """Apache Fluss in containers: a leader is killed, and nothing is gone; a server is cut off at the wrong time, and something is."""
 
+from pathlib import Path
+
 import pytest
 from missing import skip_without
 
 from tidemark.harness.live.session import ContainerSession
 from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.scenario import read_scenario, run_scenario
+from tidemark.harness.scenario.live.target_factory import LiveTargets
 from tidemark.harness.systems.fluss.servers import jars
 from tidemark.harness.systems.registry import find_system
 from tidemark.harness.systems.system import SystemRefusalError
@@ -22,6 +26,7 @@ def play(engine, image, tmp_path_factory):
         except ImageError as error:
             skip_without(f"Fluss: {error}")
 
+    play.session = session
     yield play
     session.close()
 
@@ -43,6 +48,36 @@ def test_a_follower_leads_with_what_its_leader_never_had(play):
 
     assert run.verdict.valid == "invalid"
     assert run.verdict.stats["acked_lost_violation"] > 0
+
+
+@pytest.fixture(scope="module")
+def step_by_step():
+    return read_scenario(Path(__file__).parents[4] / "docs/findings/fluss-step-by-step.scenario")
+
+
+@pytest.mark.parametrize(("variant", "valid"), [("fluss-0.9", "invalid"), ("fluss-0.9+truncation=fetch", "valid")])
+def test_the_model_loses_it_step_by_step_and_by_kafkas_rule_does_not(step_by_step, variant, valid):
+    outcome = run_scenario(step_by_step, variant)
+
+    assert (outcome.stopped, outcome.verdict.valid) == ("", valid)
+    assert bool(outcome.verdict.named("lost-write")) == (valid == "invalid")
+
+
+@pytest.mark.docker
+@pytest.mark.systems
+def test_real_servers_lose_it_step_by_step(play, step_by_step):
+    system = find_system("fluss:0.9.1")
+    try:
+        machines = play.session.open().machines
+    except ImageError as error:
+        skip_without(f"Fluss: {error}")
+    target = LiveTargets(machines, system=system).target
+    outcome = run_scenario(step_by_step, system.variant(system.name), target, plays=system.modelled_by)
+
+    assert outcome.stopped == ""
+    assert outcome.verdict.named("lost-write")
+    m2_is_acknowledged = outcome.narrative[4].replicas
+    assert [[name for _, name in one.log] for one in m2_is_acknowledged] == [["m1", "x"], ["m1", "m2"], ["m1", "x"]]
 
 
 def test_there_are_scripts_for_losses_and_for_what_keeps_everything():

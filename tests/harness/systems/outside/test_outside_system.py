@@ -87,6 +87,8 @@ def test_a_view_without_offsets_keeps_nothing_waiting():
         "hw": 0,
         "isr": [1, 2, 3],
         "refused": "",
+        "leader": -1,
+        "epochs": [],
     }
 
 
