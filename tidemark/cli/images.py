@@ -29,6 +29,7 @@ Examples:
   tidemark images build --system kafka:3.9.1 --ready apache/kafka:3.9.1
                                                     with the jars of somebody's image, also from now on
   tidemark images build --system kafka:./kafka      of a Kafka that you built
+  tidemark images build --system nats:2.15.1        of another system, on the nodes' image
 
 \b
 Takes about a minute where a base image must be made first, or a Kafka be fetched; a few seconds when only Tidemark's code has
@@ -49,9 +50,9 @@ class BuildOptions(Options):
     """What ``tidemark images build`` can be asked."""
 
     system: str = option(
-        "Whose image: of Tidemark's own nodes, or of brokers of Apache Kafka.",
+        "Whose image: of Tidemark's own nodes, of brokers of Apache Kafka, or of another system.",
         default=OWN,
-        metavar="tidemark|kafka:VERSION|kafka:[VERSION+]PATH",
+        metavar="tidemark|kafka:VERSION|kafka:[VERSION+]PATH|nats:VERSION|etcd:VERSION|fluss:VERSION|FILE.py",
     )
     base: str | None = option("Debian image to build on, instead of the usual one.", metavar="IMAGE")
     ready: str | None = option("Take Kafka's jars from this image instead of Maven.", metavar="IMAGE")
@@ -63,10 +64,12 @@ class BuildOptions(Options):
 @images_group.command("build", epilog=BUILD_EPILOG)
 @taking(BuildOptions)
 def build_command(options: BuildOptions) -> int:
-    """Build the node image, or one for Kafka's brokers, unless one of exactly this content is there."""
+    """Build the node image, or another system's, unless one of exactly this content is there."""
     from tidemark.harness.machines.images import build_images
     from tidemark.harness.machines.kafka_image import LIBS, ReadyKafka, build_kafka_image
 
+    if options.system != OWN and not options.system.startswith("kafka:"):
+        return _outside(options)
     build_of = _kafka_build(options.system)
     version = build_of.number if build_of else _kafka_version(options.system)
     base, ready = options.base, options.ready
@@ -86,12 +89,35 @@ def build_command(options: BuildOptions) -> int:
                 client, version, tell, ready=source, build_of=build_of, base=base, rebuild=options.rebuild
             )
         name = client.images.get(image).tags[0]
+    return _built(name, image, began, options)
+
+
+def _built(name: str, image: str, began: float, options: BuildOptions) -> int:
     took = time.monotonic() - began
     if options.as_json:
         click.echo(json.dumps({"name": name, "id": image, "seconds": round(took, 2)}))
     else:
         output().print(f"{name} is ready ({took:.1f} s)", highlight=False)
     return VALID
+
+
+def _outside(options: BuildOptions) -> int:
+    """The image of a system that is neither ours nor Kafka.
+
+    Raises:
+        click.UsageError: there is no such system, or an option is not for it.
+    """
+    system = system_called(options.system)
+    for word in ("base", "ready", "ready_libs", "rebuild"):
+        if word in options.typed:
+            raise click.UsageError(
+                f"{options.typed[word]} is for Tidemark's own image and Kafka's: {system.name} is built on what there is"
+            )
+    began = time.monotonic()
+    with engine() as client, telling() as tell:
+        image = system.install(client, tell)
+        name = client.images.get(image).tags[0]
+    return _built(name, image, began, options)
 
 
 def _kafka_build(system: str) -> KafkaBuild | None:
@@ -109,17 +135,8 @@ def _kafka_build(system: str) -> KafkaBuild | None:
 
 
 def _kafka_version(system: str) -> str | None:
-    """Which Kafka is asked for; none for Tidemark's own nodes.
-
-    Raises:
-        click.UsageError: neither.
-    """
-    if system == OWN:
-        return None
-    name, _, wanted = system.partition(":")
-    if name != "kafka":
-        raise click.UsageError(f"there is no image for --system {system}: give tidemark or kafka:VERSION")
-    return wanted.partition("@")[0]
+    """Which Kafka is asked for; none for Tidemark's own nodes."""
+    return None if system == OWN else system.partition(":")[2].partition("@")[0]
 
 
 @images_group.command("list", epilog=LIST_EPILOG)

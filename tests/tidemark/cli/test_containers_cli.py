@@ -155,6 +155,16 @@ def test_an_image_that_is_built_is_found_and_listed(tidemark, image):
 
 
 @docker
+def test_the_image_of_a_file_of_ones_own_is_built(tidemark, image):
+    code, out, _ = tidemark("images", "build", "--system", "examples/chain_log.py", "--json")
+
+    assert code == 0
+    told = json.loads(out)
+    assert told["name"].startswith("tidemark/outside:")
+    assert told["id"] != image
+
+
+@docker
 @pytest.mark.slow
 def test_a_cluster_by_hand_outlives_the_command_until_it_is_taken_down(tidemark, engine, image, name):
     code, out, _ = tidemark("cluster", "up", name, "--brokers", "2", "--variant", "kafka-2.1", "--detach")
