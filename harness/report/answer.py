@@ -96,7 +96,7 @@ def _brief(variant: VariantResult) -> str:
         told = f"Lost acknowledged records in {_hits(lost)} ({percent(lost.share)})"
         told += f", and failed otherwise in {others:,} more" if others else ""
     elif others:
-        told = f"Lost nothing against its promise, but failed otherwise in {_hits(variant.violating)}"
+        told = f"Lost nothing that it promises to keep, but failed otherwise in {_hits(variant.violating)}"
         told += f" ({percent(variant.violating.share)})"
     else:
         told = f"Kept its promise in all {lost.runs:,} runs"

@@ -35,7 +35,7 @@ _PRESETS = {
     "kafka-2.0": RuleWords(
         "Leader epoch, KIP-279",
         "Kafka 2.0",
-        f"{_KIP_279} But nobody refuses what comes from an earlier leader epoch: who missed an election is believed.",
+        f"{_KIP_279} But messages of an earlier leader epoch are not refused: a broker that missed an election is still believed.",
     ),
     "kafka-2.1": RuleWords(
         "Leader epoch, KIP-279, with fences",

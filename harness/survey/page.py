@@ -26,20 +26,20 @@ nothing can be lost, only that so many tries did not show it; and nothing here s
 power fails."""
 
 SILENCE = """\
-The longest time without any acknowledgement while trouble lasted: in the middle one of the runs, and in the worst. It holds the
-time for which servers were down by the plan, up to 2.5 s, multiplied as said below. How many writes failed is not compared:
-some clients wait for an answer, and others try again at once."""
+The longest time without any acknowledgement while trouble lasted: the median of the runs, and the worst. It includes the time
+for which the plan keeps servers down: up to 2.5 s, multiplied by the *times* of the table below. How many writes failed is
+not compared: some clients wait for an answer, and others try again at once."""
 
 READ_WITH_CARE = """\
-- A power loss takes from NATS and etcd everything that they had not synced, the worst that a disk may do. Of Kafka and of
-  our own nodes a share of it survives, drawn for each log. So whether there is a loss can be compared between them; how
-  large it is cannot.
+- A power loss takes from NATS and etcd everything that they had not synced, the worst that a disk may do. Of Kafka and of our
+  own nodes a share of it survives, drawn for each log. So a 0 of Kafka or of our own nodes says less than one of NATS or
+  etcd, and how large a loss is cannot be compared.
 - A disk here keeps what was synced, always. A real one may not.
-- Plans are short. All their times are multiplied by what a system needs (*times*, below), and so are Kafka's time-outs,
-  which the plans set shorter than Kafka's defaults. Seconds of silence tell more about time-outs than about systems.
-- What NATS promises of the crash of one machine is told in two ways, both quoted. It is judged by the first, which the reference
-  of 2.14 has no more ([adding a system](systems.md#nats-jetstream)). No plan here does what the second warns of: power loss
-  of one *and* cut links. [A script does](findings/nats-one-power-loss.md), and loses records.
+- Plans are short. Each system plays them slowed down by a factor (*times* in the table above). Kafka's time-outs are shorter
+  than its defaults, and multiplied by the same factor. Seconds of silence tell more about time-outs than about systems.
+- What NATS promises of the crash of one machine is told in two ways, both quoted. We judge it by the first, which is
+  stricter, though the reference of 2.14 has dropped it ([adding a system](systems.md#nats-jetstream)). No plan here does what
+  the second warns of: power loss of one *and* cut links. [A script does](findings/nats-one-power-loss.md), and loses records.
 - The servers share one machine, and are slower than on machines of their own.
 - Reads that are out of date are looked for where it can be told: in the logs of Kafka's and our replicas, and in etcd's set.
   NATS shows no high watermark, so nobody looked there."""
@@ -51,7 +51,9 @@ NOT_TRIED = """\
 - More than three servers, more than one log, upgrades, clusters whose members change.
 - The power of Kafka's KRaft controller: it is one process here, and goes on.
 - Apache Fluss, which can be run (`fluss:VERSION`), Redpanda, Pulsar and RabbitMQ: not yet.
-- Any setting but the default and the one beside it."""
+- Losses that want a certain order of events, such as Kafka's [missed reign](findings/missed-reign.md): the plans here are
+  random. Each [finding](findings/README.md) has a script.
+- Any setting but the default and the one beside it; the *synced* rows under kill, pause and partition."""
 
 
 def anchor(heading: str) -> str:
@@ -89,6 +91,7 @@ def _lines(
     troubles = [*dict.fromkeys(cell.trouble for cell in found)]
     of = {(cell.system, cell.trouble): cell for cell in found}
     yield from ("# Real systems side by side", "", INTRODUCTION, "", f"    {command}", "")
+    yield from (f"Each cell leads to [one of its runs]({stories}), with the command that plays its plan again.", "")
     yield from _summary(found, runs)
     yield from _in_short({one.name: about(one).title for one in entrants}, found)
     yield from ("## Acknowledged records that were lost", "")
@@ -100,7 +103,7 @@ def _lines(
     for trouble in troubles:
         yield f"- *{TROUBLES[trouble].words}*: {TROUBLES[trouble].about}"
     yield "- Words such as `stuck` in a cell: what else went wrong ([anomalies](anomalies.md)), and in how many runs."
-    yield "- *synced*: such a row met power losses only, since what it does otherwise shows nowhere else."
+    yield "- *synced*: such a row was tried with power losses only, since syncing makes no difference to the other troubles."
     yield from ("", "## Time without an answer", "")
     yield from (SILENCE, "")
     yield _row("", *(TROUBLES[trouble].words for trouble in troubles))
@@ -156,12 +159,12 @@ def _in_short(titles: dict[str, str], found: Sequence[Cell]) -> Iterator[str]:
     for trouble, of in by_trouble.items():
         if trouble not in calm:
             lost = "; ".join(f"{titles[cell.system]} in {cell.lossy} of {cell.runs} runs" for cell in of if cell.lossy)
-            kept = "; ".join(f"{titles[cell.system]} in {cell.runs}" for cell in of if not cell.lossy)
-            yield f"- *{_heading(trouble)}*: records were lost by {lost}." + (f" None by {kept}." if kept else "")
+            kept = "; ".join(f"{titles[cell.system]} (0 of {cell.runs})" for cell in of if not cell.lossy)
+            yield f"- *{_heading(trouble)}*: records were lost by {lost}." + (f" No loss by {kept}." if kept else "")
     for cell in found:
         if cell.others:
             kinds = ", ".join(f"`{kind}` in {runs}" for kind, runs in cell.others.items())
-            yield f"- {titles[cell.system]}, *{_heading(cell.trouble)}*: {kinds} of {cell.runs} runs, against its promise."
+            yield f"- {titles[cell.system]}, *{_heading(cell.trouble)}*: {kinds} of {cell.runs} runs, which no promise permits."
     yield ""
 
 
