@@ -11,8 +11,9 @@ transport-clear   key                        end one; ``found`` says whether it 
 slow-disk         delay_us                   every write and sync of the broker first takes that long; 0 ends it
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
 create-topics     partitions, config         create topics, with their partitions' replicas (controller)
-reassign          partition, replicas, wait  give a partition other replicas (controller); ``wait`` (true unless said
-                                             otherwise): until it is done, else until it is under way
+reassign          partition, replicas, wait  give a partition other replicas (controller), or with none take back what is under
+                                             way; ``wait`` (true unless said otherwise): until it is done, else until it is
+                                             under way
 watch             events                     see there
 ================  =========================  ===============================================================================
 """
@@ -118,8 +119,8 @@ class SidecarCommands:
     async def _reassign(self, command: dict[str, Any]) -> Answer:
         controller = self._controller("reassigns replicas")
         replicas, wait = command.get("replicas"), command.get("wait", True)
-        if not _are_replicas(replicas):
-            raise CommandError("replicas must be a list of brokers that is not empty")
+        if replicas != [] and not _are_replicas(replicas):
+            raise CommandError("replicas must be a list of brokers")
         if type(wait) is not bool:
             raise CommandError("wait must be true or false")
         partition = partition_of(command, self._sidecar.config.partitions)
