@@ -21,7 +21,7 @@ from tidemark.harness.live.observation import compare_clocks
 from tidemark.harness.live.processes import Processes
 from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.live.run_loop import RunLoop
-from tidemark.harness.machines.errors import ContainerWorldError, NodeError
+from tidemark.harness.machines.errors import ContainerWorldError, NodeError, NodeSilent
 from tidemark.harness.machines.machine import Machine
 from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
@@ -320,7 +320,11 @@ class LiveCluster(ClusterNodes):
             asked_us = self.now_us()
             refused = CANNOT_REASSIGN
             if isinstance(self.system, Reassigns):
-                refused = self.system.reassign(self.controls, partition, replicas)
+                try:
+                    refused = self.system.reassign(self.controls, partition, replicas)
+                except NodeSilent as error:
+                    refused = str(error)
+                    self.trace_event(CONTROLLER, "ordered", partition, replicas, False, at_us=asked_us)
             self.observation.forget()
             if refused:
                 self._refuse(asked_us, partition, REASSIGNMENT, list(replicas), refused)

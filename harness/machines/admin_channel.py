@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError, NodeSilent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -106,7 +106,8 @@ class AdminChannel:
         """Send a request and wait for its answer.
 
         Raises:
-            NodeError: the node refused, hung up, or did not answer in time (as a paused one does not).
+            NodeSilent: the node hung up, or did not answer in time (as a paused one does not). NodeError: it refused, or there is
+                no connection.
         """
         return self.wait(self.post(do, **fields), do, timeout_s)
 
@@ -140,7 +141,7 @@ class AdminChannel:
         try:
             answer = future.result(timeout_s)
         except TimeoutError:
-            raise NodeError(f"{self._name} did not answer '{do}' within {timeout_s:g} s") from None
+            raise NodeSilent(f"{self._name} did not answer '{do}' within {timeout_s:g} s") from None
         if "error" in answer:
             raise NodeError(f"{self._name} refused '{do}': {answer['error']}")
         return answer
@@ -178,7 +179,7 @@ class AdminChannel:
             left = [number for number, (asked_on, _) in self._waiting.items() if asked_on is stream]
             futures = [self._waiting.pop(number)[1] for number in left]
         for future in futures:
-            future.set_exception(NodeError(f"{self._name} hung up before it answered"))
+            future.set_exception(NodeSilent(f"{self._name} hung up before it answered"))
         if lost:
             _hang_up(stream)
             if self._on_lost is not None:

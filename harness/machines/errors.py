@@ -31,6 +31,10 @@ class NodeUnreachable(NodeError):  # noqa: N818 - says what it is
     """There is no SSH connection to the node, or it broke; a command under way may or may not have been carried out."""
 
 
+class NodeSilent(NodeError):  # noqa: N818 - as above
+    """A node process was asked over its admin port, and did not answer; what it was asked for may or may not have been done."""
+
+
 class CommandTimeout(NodeError):  # noqa: N818 - as above
     """A command on a node took longer than it was given; it may still be running there."""
 

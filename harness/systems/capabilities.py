@@ -128,7 +128,7 @@ class Reassigns(Protocol):
             Why the system refused it, as a sentence; empty if it did not.
 
         Raises:
-            NodeError: nobody could be asked.
+            NodeSilent: nobody answered, so it may have been taken. NodeError: nobody could be asked.
         """
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
-from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError, NodeSilent
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import ReadsLogs, Rules, Watched
 from tidemark.harness.systems.kafka.control import KafkaControl
@@ -190,6 +190,8 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         asked = {"partition": partition, "replicas": list(replicas), "wait": False}
         try:
             controls[CONTROLLER].admin.ask("reassign", timeout_s=REASSIGNMENT_S, **asked)
+        except NodeSilent:
+            raise
         except NodeError as error:
             return str(error)
         return ""

@@ -22,6 +22,10 @@ INTERNAL_PORT = 9092
 LOOK_S = 0.01
 SEEN_S = 10.0
 """For a decision that was answered to be in the log."""
+PERHAPS_TAKEN = frozenset(
+    {"", "NOT_CONTROLLER", "REQUEST_TIMED_OUT", "UNKNOWN_SERVER_ERROR", "REASSIGNMENT_IN_PROGRESS"}
+)
+"""After these errors an order to reassign may have been taken. Empty: nobody answered. The last: it was taken, and called off."""
 
 
 class ClusterController:
@@ -54,6 +58,8 @@ class ClusterController:
         self._log: ControllerLog = open_controller_log(config)
         self._looking: asyncio.Task[None] | None = None
         self._latest_us = 0
+        self._held: list[Entry] = []
+        self._holds = False
         self._one_at_a_time = asyncio.Lock()
 
     async def start(self) -> None:
@@ -68,6 +74,7 @@ class ClusterController:
             with suppress(asyncio.CancelledError):
                 await self._looking
             self._looking = None
+        self._holds = False
         self._look()
 
     def status(self) -> dict[str, Any]:
@@ -87,15 +94,14 @@ class ClusterController:
         except OSError as e:
             self._fail(f"the controller's log cannot be read: {e}")
             return
-        if not found:
-            return
         now = time.monotonic_ns() // 1000
         ahead = time.time_ns() // 1000 - now
-        entries: list[Entry] = []
         for wall_us, event in found:
             self._latest_us = max(self._latest_us, min(wall_us - ahead, now))
-            entries.append((self._latest_us, self._node, *event))
-        self._write(entries)
+            self._held.append((self._latest_us, self._node, *event))
+        if self._held and not self._holds:
+            entries, self._held = self._held, []
+            self._write(entries)
 
     # An operator's deeds
 
@@ -111,7 +117,7 @@ class ClusterController:
         return {}
 
     async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> dict[str, Any]:
-        """Give a partition other replicas, or another order of them.
+        """Give a partition other replicas, or another order of them. That it was ordered is traced, unless it was refused.
 
         Args:
             partition: such as ``t-0``.
@@ -122,7 +128,7 @@ class ClusterController:
             CommandError: Kafka refused, or did not answer, or it took too long.
         """
         async with self._one_at_a_time:
-            await self._asked(self._operations.reassign(partition, replicas, wait=wait))
+            await self._order(partition, replicas, wait=wait)
             if not replicas:
                 await self._until(lambda: not any(map(self._state(partition).get, ("adding", "removing"))))
             elif wait:
@@ -130,6 +136,24 @@ class ClusterController:
             else:
                 await self._until(lambda: self._target(partition) == set(replicas))
         return self._outcome(partition)
+
+    async def _order(self, partition: str, replicas: Sequence[int], *, wait: bool) -> None:
+        """Ask for it. What the controller logs meanwhile is traced when it has answered, behind the order that brings it about."""
+        self._look()
+        asked_us = self._latest_us = max(self._latest_us, time.monotonic_ns() // 1000)
+        self._holds = True
+        refused = answered = False
+        try:
+            await self._operations.reassign(partition, replicas, wait=wait)
+            answered = True
+        except OperationError as e:
+            refused = e.kafka not in PERHAPS_TAKEN
+            raise CommandError(str(e)) from e
+        finally:
+            if not refused:
+                self._held.insert(0, (asked_us, self._node, "ordered", partition, tuple(replicas), answered))
+            self._holds = False
+            self._look()
 
     def _target(self, partition: str) -> set[int]:
         """Whom a partition will have as replicas when what is under way has ended."""

@@ -96,6 +96,36 @@ def test_what_several_machines_wrote_has_two_seconds_to_come_in_order():
     assert found(*TO_4, *TO_ALL, ONLY_4, (3 * SECOND, 0, "converged", P, True, ""), world="docker")
 
 
+AS_4_3_1_TOLD = [
+    (0, 0, "elect", P, 1, 0, (1, 2, 3), (), "initial", True, 0),
+    (8_600_000, 0, "ordered", P, (4,), True),
+    (8_600_000, 0, "reassign", P, (4, 1, 2, 3), (4,), (1, 2, 3)),
+    (9_770_658, 0, "ordered", P, (1, 2, 3, 4), True),
+    (9_770_658, 0, "reassign", P, (1, 2, 3, 4), (4,), (1, 2, 3)),
+    (22_165_873, 0, "reassign", P, (4,), (), ()),
+    (22_165_873, 0, "elect", P, 4, 1, (4,), (), "reassigned", True, 3),
+    (26_000_000, 0, "converged", P, True, ""),
+]
+
+
+def test_what_real_brokers_told_of_one_that_took_the_place_of_another():
+    (anomaly,) = found(*AS_4_3_1_TOLD, world="docker")
+
+    assert (anomaly.time, anomaly.evidence["ordered"], anomaly.evidence["replicas"]) == (22_165_873, [1, 2, 3, 4], [4])
+
+
+def test_one_order_at_a_time_is_no_anomaly_on_real_brokers():
+    assert not found(*AS_4_3_1_TOLD[:3], *AS_4_3_1_TOLD[5:], world="docker")
+
+
+def test_the_end_of_the_former_one_may_be_told_behind_the_next_order():
+    """It is logged while the next one is on its way."""
+    next_one = [(8_700_000, 0, "ordered", P, (1, 2), True), AS_4_3_1_TOLD[5]]
+    carried_out = [(23_000_000, 0, "reassign", P, (1, 2), (), ()), AS_4_3_1_TOLD[7]]
+
+    assert not found(*AS_4_3_1_TOLD[:3], *next_one, *carried_out, world="docker")
+
+
 def test_a_controller_that_changes_in_between_excuses_nothing():
     changes = [(21, 0, "stop", "", "crash"), (22, 0, "start", "", 2)]
 

@@ -10,7 +10,7 @@ from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live import cluster_nodes
 from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.live.recorder import Recorder
-from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError, NodeSilent
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Fault, FaultTarget, Plan, WorkloadSpec
 from tidemark.nemesis.damage import Damage
@@ -530,6 +530,20 @@ def test_the_controller_is_asked_for_a_reassignment_and_a_refusal_is_kept(cluste
     assert [(one["how"], one["target"], one["why"]) for one in cluster.refused] == [
         ("reassignment", [1], "it is under way")
     ]
+
+
+def test_an_order_that_the_controller_did_not_answer_may_have_been_taken(cluster, monkeypatch):
+    def silent(*_):
+        raise NodeSilent("c hung up before it answered")
+
+    monkeypatch.setattr(cluster.system, "reassign", silent)
+    cluster.reassign(T, (2, 3))
+    settle(cluster)
+
+    assert [event[1:] for event in cluster._recorder.trace if event[2] == "ordered"] == [
+        (0, "ordered", T, (2, 3), False)
+    ]
+    assert [one["why"] for one in cluster.refused] == ["c hung up before it answered"]
 
 
 def test_a_broker_that_was_to_get_a_replica_may_have_something_of_it(cluster):

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from tidemark.harness.machines.admin_channel import AdminChannel
-from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError, NodeSilent
 
 
 class Port:
@@ -90,7 +90,7 @@ def test_a_refusal_is_an_error_with_the_nodes_words(channel, port):
 
 
 def test_a_node_that_stands_still_does_not_answer_in_time(channel):
-    with pytest.raises(NodeError, match=r"^b1 did not answer 'status' within 0\.01 s$"):
+    with pytest.raises(NodeSilent, match=r"^b1 did not answer 'status' within 0\.01 s$"):
         channel.ask("status", timeout_s=0.01)
 
 
@@ -99,7 +99,7 @@ def test_a_node_that_hangs_up_ends_the_wait_and_is_reported(channel, port, lost)
     port.request()
     port.hang_up()
 
-    with pytest.raises(NodeError, match=r"^b1 hung up before it answered$"):
+    with pytest.raises(NodeSilent, match=r"^b1 hung up before it answered$"):
         channel.wait(asked, "status")
     assert lost.wait(5)
     assert not channel.is_open

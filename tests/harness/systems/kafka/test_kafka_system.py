@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tidemark.harness.live.link_faults import LinkFault, LinkFaults
-from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError, NodeSilent
 from tidemark.harness.systems.capabilities import LaysOutLogs
 from tidemark.harness.systems.kafka import system as module
 from tidemark.harness.systems.kafka.system import KafkaSystem
@@ -231,6 +231,16 @@ def test_a_reassignment_is_asked_of_the_controllers_keeper_and_not_waited_for():
     assert kafka().reassign({0: controller}, "t-0", (2, 3)) == ""
     assert controller.asked == [("reassign", {"partition": "t-0", "replicas": [2, 3], "wait": False})]
     assert kafka().reassign({0: PlayedControl()}, "t-0", (2, 3)) == "the sidecar cannot do reassign"
+
+
+def test_whether_a_reassignment_was_taken_that_nobody_answered_is_left_open(monkeypatch):
+    def silent(*_, **__):
+        raise NodeSilent("c hung up before it answered")
+
+    controller = PlayedControl()
+    monkeypatch.setattr(controller, "ask", silent)
+    with pytest.raises(NodeSilent):
+        kafka().reassign({0: controller}, "t-0", (2, 3))
 
 
 def test_rules_go_to_every_keeper_with_their_sender():

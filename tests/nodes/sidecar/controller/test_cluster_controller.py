@@ -5,6 +5,7 @@ import pytest
 
 from tidemark.nodes.admin.port import CommandError
 from tidemark.nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.sidecar.controller import cluster_controller
 from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
 from tidemark.nodes.sidecar.request_connection import OperationError
 
@@ -19,7 +20,7 @@ class Kafka:
         self._written = 0
         self.asked = []
         self.replicas, self.leader = (1, 2, 3), 1
-        self.refuse = ""
+        self.refuse, self.refuse_with = "", "REFUSED"
 
     def log(self, *records, time_ms=5000):
         with self._path.open("ab") as file:
@@ -29,7 +30,7 @@ class Kafka:
     def _ask(self, *what):
         self.asked.append(what)
         if self.refuse in what:
-            raise OperationError("there is no election: Kafka answers REFUSED", "REFUSED")
+            raise OperationError(f"there is no election: Kafka answers {self.refuse_with}", self.refuse_with)
 
     async def create_topics(self, assignment, configs):
         self._ask("create", dict(assignment), dict(configs))
@@ -39,6 +40,7 @@ class Kafka:
         self._ask("reassign", *replicas)
         if not wait:
             self.begin(replicas)
+            await asyncio.sleep(0.05)  # meanwhile the log is looked at
             return
         self.replicas = tuple(replicas)
         self.log(self._metadata.change(replicas=replicas))
@@ -212,6 +214,66 @@ def test_a_reassignment_may_go_on_when_it_was_asked_for(run, kafka, trace):
     state = run(begun)
     assert (state["replicas"], state["adding"], state["removing"]) == ((2, 3, 4, 1), (4,), (1,))
     assert [entry[3:] for entry in trace if entry[2] == "reassign"] == [("t-0", (2, 3, 4, 1), (4,), (1,))]
+
+
+def orders(trace):
+    return [entry[2:] for entry in trace if entry[2] in ("ordered", "reassign")]
+
+
+def test_an_order_is_traced_before_what_it_brings_about(run, trace):
+    run(lambda c: c.reassign("t-0", [2, 3, 4], wait=False))
+
+    assert orders(trace) == [
+        ("ordered", "t-0", (2, 3, 4), True),
+        ("reassign", "t-0", (2, 3, 4, 1), (4,), (1,)),
+    ]
+    assert [entry[0] for entry in trace] == sorted(entry[0] for entry in trace)
+
+
+def test_an_order_that_brings_nothing_about_is_traced_as_well(run, kafka, trace, monkeypatch):
+    """KRaft writes nothing where nothing changes."""
+    monkeypatch.setattr(kafka, "begin", lambda replicas: None)
+    monkeypatch.setattr(cluster_controller, "SEEN_S", 0)
+    run(lambda c: c.reassign("t-0", [2, 3], wait=False))
+
+    assert orders(trace) == [("ordered", "t-0", (2, 3), True)]
+
+
+def test_to_take_back_what_is_under_way_is_an_order_of_no_replicas(run, kafka, metadata, trace):
+    async def taken_back(controller):
+        await controller.reassign("t-0", [2, 3, 4], wait=False)
+        kafka.begin = lambda replicas: kafka.log(metadata.change(replicas=(1, 2, 3), adding=(), removing=()))
+        await controller.reassign("t-0", [], wait=False)
+
+    run(taken_back)
+    assert orders(trace)[2:] == [("ordered", "t-0", (), True), ("reassign", "t-0", (1, 2, 3), (), ())]
+
+
+def test_a_refused_order_is_not_traced(run, kafka, trace):
+    async def refused(controller):
+        kafka.refuse, kafka.refuse_with = 7, "INVALID_REPLICA_ASSIGNMENT"
+        with pytest.raises(CommandError, match="Kafka answers INVALID_REPLICA_ASSIGNMENT"):
+            await controller.reassign("t-0", [2, 7], wait=False)
+
+    run(refused)
+    assert orders(trace) == []
+
+
+@pytest.mark.parametrize("error", ["", "NOT_CONTROLLER", "REQUEST_TIMED_OUT", "UNKNOWN_SERVER_ERROR"])
+def test_an_order_that_nobody_answered_may_have_been_taken(run, kafka, trace, error):
+    async def unanswered(controller):
+        kafka.refuse, kafka.refuse_with = 4, error
+        with pytest.raises(CommandError):
+            await controller.reassign("t-0", [2, 3, 4], wait=False)
+
+    run(unanswered)
+    assert orders(trace) == [("ordered", "t-0", (2, 3, 4), False)]
+
+
+def test_another_order_of_the_replicas_for_an_election_is_no_operators(run, trace):
+    run(lambda c: c.elect("t-0", "forced", 3))
+
+    assert orders(trace) == []
 
 
 def test_while_it_goes_on_nobody_is_elected_who_would_need_another_order_of_replicas(run, kafka):
