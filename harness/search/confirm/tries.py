@@ -93,19 +93,24 @@ def try_of(number: int, name: str, outcome: ScenarioOutcome, differences: Sequen
     return Try(number, found is not None, verdict.valid, outcome.stopped, tuple(told), message, said, round(seconds, 1))
 
 
+_ALSO = {"lost-write": "lost-committed-write"}
+"""Of a system that is seen from outside the second says of its logs what the first says of its readers."""
+
+
 def try_of_run(number: int, name: str, run: JudgedRun) -> Try:
-    """What came of a plan that was played.
+    """What came of a plan that was played on a system that is seen from outside.
 
     Args:
         number: of the try.
-        name: of the anomaly that is looked for.
+        name: of the anomaly that is looked for; an acknowledged record may be gone for readers, or from the leader's log.
         run: as the system gave it.
     """
     verdict = run.verdict
     told = dict.fromkeys(
         f"{one.verdict} {one.name}" for one in verdict.anomalies if one.verdict in (VIOLATION, PERMITTED)
     )
-    found = next((one for one in verdict.named(name) if one.verdict == VIOLATION), None)
+    same = (*verdict.named(name), *verdict.named(_ALSO.get(name, name)))
+    found = next((one for one in same if one.verdict == VIOLATION), None)
     message = "" if found is None else found.message
     return Try(number, found is not None, verdict.valid, "", tuple(told), message, (), round(run.virtual_us / 1e6, 1))
 

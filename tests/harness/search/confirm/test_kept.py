@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from tidemark.checkers import Anomaly, History, Verdict
+from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.search.confirm import Confirmation, KeptConfirmation, Modelled, Try
 from tidemark.harness.search.confirm.confirmed_page import summary
-from tidemark.harness.search.confirm.tries import failed
+from tidemark.harness.search.confirm.tries import failed, try_of_run
 from tidemark.nemesis import Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -100,3 +102,19 @@ def test_a_summary_is_a_table_whatever_its_words_are():
 
     assert len(rows) == 3
     assert "line 9: A \\| B C" in rows[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "anomaly", "verdict", "seen"),
+    [
+        ("lost-write", "lost-write", "violation", True),
+        ("lost-write", "lost-committed-write", "violation", True),
+        ("lost-write", "lost-committed-write", "permitted", False),
+        ("divergence", "lost-committed-write", "violation", False),
+    ],
+)
+def test_a_record_is_gone_for_its_readers_or_from_the_leaders_log(name, anomaly, verdict, seen):
+    found = Verdict("invalid", "durable", (Anomaly(anomaly, verdict, 1, "t-0", "m1 is gone"),), None, {})
+    one = try_of_run(1, name, JudgedRun(History.of(), found, "", 0, 2_000_000))
+
+    assert (one.seen, one.message) == (seen, "m1 is gone" if seen else "")
