@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BALLAST = ".ballast"
 _PAGE = 4096
+_ROUNDS = 10
 CLOCK_S = 5.0
 """libfaketime looks at its file once a second."""
 CLOCK_SLACK_US = 300_000
@@ -24,7 +25,8 @@ _LOOK_S = 0.05
 def fill_disk(control: NodeControl) -> None:
     """Fill the file system of the node's logs with a file of ballast.
 
-    What the logs' last pages still have room for can be written (up to 4 KB a file); then writes fail.
+    What the logs' last pages still have room for can be written (up to 4 KB a file); then writes fail. A program that deletes a
+    file meanwhile, as etcd does with one that it had made room for, makes room again, which is filled too.
 
     Raises:
         NodeError: it is no tmpfs (whose filling could hurt others), or it is not full afterwards.
@@ -34,8 +36,12 @@ def fill_disk(control: NodeControl) -> None:
 [ "$(stat -f -c %T {volatile})" = tmpfs ] || {{ echo "is not a tmpfs"; exit 0; }}
 cd {volatile} || exit
 fallocate -l "$(df --output=avail -B1 . | tail -n 1 | tr -d ' ')" {BALLAST} 2>/dev/null
+for round in $(seq {_ROUNDS}); do
 dd if=/dev/zero of={BALLAST} oflag=append conv=notrunc bs={_PAGE} 2>/dev/null
-df --output=avail -B1 . | tail -n 1
+left="$(df --output=avail -B1 . | tail -n 1)"
+[ "$left" -lt {_PAGE} ] && break
+done
+echo "$left"
 """
     said = control.run(script, to="fill the disk").strip()
     if not said.isdecimal() or int(said) >= _PAGE:

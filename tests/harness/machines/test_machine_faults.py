@@ -83,3 +83,22 @@ def test_the_disk_is_filled_and_freed(cluster):
     machine_faults.free_disk(control)
 
     assert control.run(f"echo text >{volatile}/more && cat {volatile}/more && rm {volatile}/more").strip() == "text"
+
+
+@pytest.mark.docker
+def test_what_a_program_frees_meanwhile_is_filled_too(cluster):
+    control = NodeControl(cluster.machines[1])
+    volatile = control.places.volatile
+    control.run(f"dd if=/dev/zero of={volatile}/big bs=1M count=8 2>/dev/null")
+
+    class FreesRoom:
+        name, places = control.name, control.places
+
+        def run(self, script, *, to):
+            return control.run('dd() { command dd "$@"; rm -f big; }\n' + script, to=to)
+
+    machine_faults.fill_disk(FreesRoom())
+
+    assert control.run(f"ls {volatile}/big 2>/dev/null || echo gone").strip() == "gone"
+    assert control.run(f"echo text 2>/dev/null >{volatile}/more || echo full").strip() == "full"
+    machine_faults.free_disk(control)
