@@ -77,7 +77,7 @@ class ShrinkOptions(Options):
         "Variant without the bug, under which what is left must show no violation.", type=given.VariantName()
     )
     script_file: Path | None = option(
-        "Write what is left as a script too, which plays anywhere (docs/scenarios.md).", "--script", type=given.FILE
+        "Write what is left as a script too, which plays anywhere (docs/scenarios.md).", "--script", type=given.NEW_FILE
     )
     as_json: bool = shared(given.json_option)
 

@@ -293,6 +293,7 @@ MORE = [
     ("conform nothing", "nothing"),
     ("conform --times 0", "not in the range"),
     ("conform --html file/x.html", "cannot write file/x.html: file is no folder"),
+    ("shrink --script file/x.scenario", "cannot write file/x.scenario: file is no folder"),
     ("explore --script file/x.scenario", "cannot write file/x.scenario: file is no folder"),
     ("cluster nothing", "No such command"),
     ("cluster up --variant nonsense", "unknown variant"),
