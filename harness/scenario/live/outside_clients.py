@@ -60,11 +60,22 @@ class OutsideSender:
             self._note("invoke", self.values[0], None)
             self.state = f"not connected: {error}"
             self._note("fail", self.values[0], self.state)
+            self._close()
             return
         self._thread = Thread(target=self._send_all, name=self._process, daemon=True)
         self._thread.start()
 
     def _send_all(self) -> None:
+        try:
+            self._send_each()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        with suppress(Exception):
+            self._client.close()
+
+    def _send_each(self) -> None:
         for value in self.values:
             self._note("invoke", value, None)
             outcome = _asked(self._client, "send", (self._key, value))
@@ -81,13 +92,13 @@ class OutsideSender:
         if self._thread is None or self.state != "sent":
             return
         self._given_up = True
-        with suppress(Exception):
-            self._client.close()
+        self._close()
         self._thread.join(JOIN_S)
         if self.state == "sent":
             self.state = REQUEST_TIMED_OUT
-            under_way = next(op.value[0][2] for op in reversed(self._ops) if op.process == self._process)
-            self._note("info", under_way, REQUEST_TIMED_OUT)
+            under_way = next((op.value[0][2] for op in reversed(self._ops) if op.process == self._process), None)
+            if under_way is not None:
+                self._note("info", under_way, REQUEST_TIMED_OUT)
 
     def _note(self, kind: str, value: int, error: str | None, offset: int | None = None) -> None:
         sent = ("send", self._key, value if offset is None else (offset, value))
