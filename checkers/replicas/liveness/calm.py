@@ -6,7 +6,7 @@ say of themselves, so this holds with a controller or without one. A partition w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Follow, Lead, TraceEvent
@@ -71,7 +71,8 @@ def calm_spans(
     agreed.end(end)
     found: dict[str, list[Calm]] = {partition: [] for partition in (*replicas, EVERYWHERE)}
     for (partition, (leader, _)), span in agreed.closed:
-        found[partition] += [Calm(both, leader) for both in _common(span, [one for _, one in well.closed])]
+        both_are = (span.common(one) for _, one in well.closed)
+        found[partition] += [Calm(both, leader) for both in both_are if both.length_us > 0]
     return found
 
 
@@ -80,10 +81,3 @@ def _agreed(views: Mapping[int, View], replicas: Sequence[int]) -> View | None:
     told = {views.get(broker) for broker in replicas}
     view = next(iter(told)) if len(told) == 1 else None
     return view if view is not None and views.get(view[0]) == view else None
-
-
-def _common(span: Span, others: Sequence[Span]) -> Iterator[Span]:
-    for other in others:
-        both = Span(max(span.begin, other.begin), min(span.end, other.end))
-        if both.begin < both.end:
-            yield both

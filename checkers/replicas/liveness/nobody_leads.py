@@ -61,7 +61,7 @@ def nobody_leads(
     moved = {event[PARTITION] for event in points if event[KIND] in _MOVES}
     for partition, span in sorted(_without(points, replicas, end), key=lambda one: (one[1], one[0])):
         for (key, well), other in able.closed:
-            both = Span(max(span.begin, other.begin), min(span.end, other.end))
+            both = span.common(other)
             if key != partition or partition in moved or both.length_us <= bound:
                 continue
             message = (

@@ -19,6 +19,10 @@ class Span(NamedTuple):
         """How long."""
         return self.end - self.begin
 
+    def common(self, other: Span) -> Span:
+        """The time in which both are; it has no length, or less, if there is none."""
+        return Span(max(self.begin, other.begin), min(self.end, other.end))
+
 
 class Spans(Generic[Key]):
     """For any number of things, the spans in which they were so without a break.
