@@ -138,11 +138,6 @@ class System(ABC):
         """Whether a script is played under a variant that it speaks about, and that nobody has asked for."""
         return True
 
-    @property
-    def modelled_by(self) -> str:
-        """The variant of ours that is the model of a system whose protocol nobody can choose; empty elsewhere."""
-        return ""
-
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Refuse what cannot be expressed; called before anything is started. Whoever refuses more, refuses this as well.
 

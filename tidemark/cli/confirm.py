@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.console import Console
 
-from tidemark.cli.confirm_from_outside import MOST_PLANS, STURDY, again_on, looked_for, play, sturdy_plan
+from tidemark.cli.confirm_from_outside import MOST_FAILURES, MOST_PLANS, STURDY, again_on, looked_for, play, sturdy_plan
 from tidemark.cli.docker_client import tells
 from tidemark.cli.extras import need
 from tidemark.cli.output import output
@@ -48,12 +48,10 @@ CONTAINERS = "containers"
 FOLDER = "confirmed"
 REPLAYS, NOISES = 5_000, 4
 """Of shrinking, as ``tidemark shrink`` has them."""
-MOST_FAILURES = 3
-"""So many tries in a row that could not be carried out are enough, and so many at first that did not come to the script's end."""
 
 
 class OfNoUseError(Exception):
-    """A script of the model cannot be played where it is to be; says why."""
+    """A script of the model cannot be played where it is to be, or as many first tries as may fail all stopped; says why."""
 
 
 class ConfirmOptions(Options):

@@ -41,6 +41,7 @@ STURDY = NOISES - 1
 MOST_PLANS = 4
 """So many of the caught plans are made sturdier."""
 MOST_FAILURES = 3
+"""So many tries in a row that could not be carried out are enough."""
 
 
 def looked_for(system: OutsideSystem, variant: str, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from tidemark.harness.scenario import Scenario, ScenarioOutcome
     from tidemark.harness.systems.system import System
+    from tidemark.nodes.families import AnyVariant
 
     Pairs = list[tuple[Scenario, str]]
 
@@ -222,11 +223,7 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
                 targets = LiveTargets(session.open().machines, options.time_scale, system)
                 try:
                     with console.status(words) as status:
-                        outside = isinstance(system, OutsideSystem)
-                        under, plays = (
-                            system.variant(one.variant) if outside else one.variant,
-                            system.modelled_by or None,
-                        )
+                        under, plays = _played_under(one.variant, system)
                         outcome = scripts.run_scenario(
                             one.scenario, under, targets.target, tells(status, words), plays=plays
                         )
@@ -249,6 +246,13 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
                 if len(pairs) * options.times > 1:
                     console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
     return tries
+
+
+def _played_under(variant: str, system: System) -> tuple[str | AnyVariant, str | None]:
+    """The protocol, and whose commands are carried out, if not its own: on a system seen from outside those of its model."""
+    if isinstance(system, OutsideSystem):
+        return system.variant(variant), system.modelled_by or None
+    return variant, None
 
 
 def _in_short(outcome: ScenarioOutcome) -> str:

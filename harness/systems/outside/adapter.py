@@ -73,6 +73,7 @@ class OutsideSystem(System, Watched):
 
     @property
     def modelled_by(self) -> str:
+        """The variant of ours that is its model; empty if there is none."""
         return self.real.model
 
     def variant(self, name: str) -> AnyVariant:
