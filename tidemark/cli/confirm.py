@@ -173,23 +173,22 @@ def forget(caught: KeptHunt) -> None:
     shutil.rmtree(caught.results.folder / FOLDER, ignore_errors=True)
 
 
-def carry_on(caught: KeptHunt, wanted: Confirming, without: dict[str, str]) -> Ended:
+def carry_on(caught: KeptHunt, wanted: Confirming) -> Ended:
     """From what a hunt caught to a script and, if brokers were asked for, to a page about its tries.
 
     Args:
-        caught: the hunt's folder.
+        caught: the hunt's folder; it is told of which catches no script came that can be played.
         wanted: what is to become of it.
-        without: plans of which no script could be made, and why; more are added.
     """
     console = output(stderr=True)
     kept, modelled, why_not = None, None, "nothing was caught"
     brokers = wanted.brokers
     try:
         if brokers is not None and isinstance(brokers.system, OutsideSystem):
-            return _by_plan(caught, wanted, brokers, brokers.system, without)
+            return _by_plan(caught, wanted, brokers, brokers.system)
         while True:
             with console.status("shrinking") as status:
-                kept, modelled, why_not = _script_of(caught, wanted, status, without)
+                kept, modelled, why_not = _script_of(caught, wanted, status)
             if modelled is None or kept is None:
                 return Ended(None, None, None, why_not)
             shown, of = modelled.sturdy
@@ -203,7 +202,7 @@ def carry_on(caught: KeptHunt, wanted: Confirming, without: dict[str, str]) -> E
                 console.print(
                     f"{error}; the next that was caught is tried", highlight=False, markup=False, soft_wrap=True
                 )
-                without[_of_catch(caught, kept)] = str(error)
+                caught.of_no_use[_of_catch(caught, kept)] = str(error)
     except KeyboardInterrupt:
         return Ended(None, kept, modelled, "it was ended by Ctrl-C; the same command goes on", interrupted=True)
 
@@ -219,12 +218,10 @@ def _kept_of(caught: KeptHunt, catch: Catch, word: str) -> KeptConfirmation:
     return KeptConfirmation(caught.results.folder / FOLDER / catch.file.rpartition("/")[2], word)
 
 
-def _by_plan(
-    caught: KeptHunt, wanted: Confirming, brokers: Brokers, system: OutsideSystem, without: dict[str, str]
-) -> Ended:
+def _by_plan(caught: KeptHunt, wanted: Confirming, brokers: Brokers, system: OutsideSystem) -> Ended:
     """The sturdiest plan, played on a system that is seen from outside; nothing, as long as more may be caught, and none is sturdy.
 
-    Those that are not are told in `without`.
+    Those that are not are of no use.
     """
     console = output(stderr=True)
 
@@ -247,7 +244,7 @@ def _by_plan(
     shown, of = modelled.sturdy
     if shown < STURDY and len(caught.catches) < MOST_PLANS:
         why = f"{kept.plan} is shown under {shown} of {of} noises only"
-        without.update(dict.fromkeys((one.file for one in caught.catches), why))
+        caught.of_no_use.update(dict.fromkeys((one.file for one in caught.catches), why))
         return Ended(None, None, None, why)
     words = f"plan: {kept.plan} (the model shows it under {shown} of {of} noises, at its times and at the system's)"
     console.print(words, highlight=False, markup=False, soft_wrap=True)
@@ -266,14 +263,14 @@ def _by_plan(
 
 
 def _script_of(
-    caught: KeptHunt, wanted: Confirming, status: Status, without: dict[str, str]
+    caught: KeptHunt, wanted: Confirming, status: Status
 ) -> tuple[KeptConfirmation | None, Modelled | None, str]:
     """The sturdiest script of the smallest plans caught; the first that is shown in all worlds will do."""
     from tidemark.harness.search.script import NoScriptError
 
     best: tuple[KeptConfirmation, Modelled] | None = None
     for catch in sorted(caught.catches, key=lambda one: (one.faults, one.number)):
-        if catch.file in without:
+        if catch.file in caught.of_no_use:
             continue
         kept = _kept_of(caught, catch, "script" if wanted.brokers is None else wanted.brokers.word)
         modelled = kept.modelled()
@@ -281,7 +278,7 @@ def _script_of(
             try:
                 modelled, plan = _modelled(caught, catch, wanted, status, str(kept.script))
             except NoScriptError as error:
-                without[catch.file] = f"{caught.results.path(catch.file)}: {error}"
+                caught.of_no_use[catch.file] = f"{caught.results.path(catch.file)}: {error}"
                 continue
             kept.keep(modelled, plan)
         if best is None or modelled.sturdy > best[1].sturdy:
@@ -289,7 +286,7 @@ def _script_of(
         if modelled.sturdy[0] == modelled.sturdy[1]:
             break
     if best is None:
-        return None, None, next(iter(without.values()), "nothing was caught")
+        return None, None, next(iter(caught.of_no_use.values()), "nothing was caught")
     return *best, ""
 
 

@@ -183,22 +183,21 @@ def hunt_command(options: HuntOptions) -> int:
     began = hunt.corpus.tries
     clock = time.monotonic()
     further: Ended | None = None
-    of_no_use: dict[str, str] = {}
     new: list[Path] = []
     for _ in range(MOST_HUNTS):
-        ended = _search(hunt, kept, options, limits, len(of_no_use))
+        ended = _search(hunt, kept, options, limits)
         caught = [(one, kept.results.path(one.file)) for one in kept.catches]
         new = keep_catches(options.corpus, caught, variant, contract, _command(options))
         if options.in_words:
             _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
         if not (ended and kept.catches and options.confirm.wants_script):
             break
-        hopeless = len(of_no_use)
+        hopeless = len(kept.of_no_use)
         wanted = Confirming(variant, contract, brokers, options.confirm.times, _again(options))
-        further = carry_on(kept, wanted, of_no_use)
+        further = carry_on(kept, wanted)
         if options.in_words:
             tell(further, output())
-        if further.kept is not None or not limits.until_found or limits.tries or len(of_no_use) == hopeless:
+        if further.kept is not None or not limits.until_found or limits.tries or len(kept.of_no_use) == hopeless:
             break
     if not options.in_words:
         _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock, further)
@@ -230,15 +229,12 @@ def _refuse_unknown(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"there is no anomaly {unknown[0]!r} to hunt for; there are {', '.join(known)}")
 
 
-def _search(hunt: Hunt, kept: KeptHunt, options: HuntOptions, limits: Limits, of_no_use: int = 0) -> bool:
-    """Search until it is enough; false if the person stopped it. What was found until then is kept.
-
-    Of the plans that were kept so many are of no use, so that one more is to be found.
-    """
+def _search(hunt: Hunt, kept: KeptHunt, options: HuntOptions, limits: Limits) -> bool:
+    """Search until it is enough; false if the person stopped it. What was found until then is kept."""
     status = output(stderr=True)
     try:
         with _Shown(status, endless=limits.until_found and not limits.seconds) as shown:
-            for progress in _rounds(hunt, options, limits, kept, of_no_use):
+            for progress in _rounds(hunt, options, limits, kept):
                 caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
                 for one in progress.known:
                     kept.count_known(one)
@@ -260,9 +256,11 @@ def _search(hunt: Hunt, kept: KeptHunt, options: HuntOptions, limits: Limits, of
     return True
 
 
-def _rounds(hunt: Hunt, options: HuntOptions, limits: Limits, kept: KeptHunt, of_no_use: int) -> Iterator[Progress]:
+def _rounds(hunt: Hunt, options: HuntOptions, limits: Limits, kept: KeptHunt) -> Iterator[Progress]:
     """Rounds until time or tries are over."""
-    if (limits.until_found and len(kept.catches) > of_no_use) or (limits.tries and limits.tries <= hunt.corpus.tries):
+    if (limits.until_found and len(kept.catches) > len(kept.of_no_use)) or (
+        limits.tries and limits.tries <= hunt.corpus.tries
+    ):
         return
     until = time.monotonic() + (limits.seconds or float("inf"))
     with spread_over(options.jobs, options.master) as spread:

@@ -54,6 +54,8 @@ class KeptHunt:
         """Anomaly and cause → how many tries caught it, kept or not."""
         self.known: dict[str, tuple[Catch, int]] = {}
         """What was known before it was caught, by how it is called → the smallest plan that shows it, and how many tries did."""
+        self.of_no_use: dict[str, str] = {}
+        """The file of a catch of which no script came that can be played → why. It takes no place from others."""
         self._settings = settings
 
     def forget(self) -> None:
@@ -98,7 +100,9 @@ class KeptHunt:
         name, _, cause = found.trial.caught
         self.caught[name, cause] += 1
         faults = len(found.plan.faults)
-        same = [one for one in self.catches if (one.name, one.cause) == (name, cause)]
+        same = [
+            one for one in self.catches if (one.name, one.cause) == (name, cause) and one.file not in self.of_no_use
+        ]
         if len(same) >= KEPT_OF_EACH:
             largest = max(same, key=lambda one: (one.faults, one.number))
             if faults >= largest.faults:

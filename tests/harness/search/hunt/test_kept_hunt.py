@@ -61,6 +61,20 @@ def test_the_smallest_plans_are_kept(tmp_path):
     assert {read_plan(kept.results.path(one.file)) for one in kept.catches} == {plan}
 
 
+def test_a_catch_of_no_use_takes_no_place_from_others(tmp_path):
+    kept = KeptHunt(tmp_path, SETTINGS)
+    plan = hunt()._draw()[0].plan
+
+    def take(number):
+        caught = Caught("divergence", "they differ", "it kept a record")
+        return kept.take(Found(number, plan, Trial({}, caught, "invalid", "d")))
+
+    for number in range(KEPT_OF_EACH):
+        kept.of_no_use[take(number).file] = "nobody can carry it out"
+
+    assert take(KEPT_OF_EACH)
+
+
 def test_what_else_lies_in_the_folder_stays(tmp_path):
     kept = KeptHunt(tmp_path, SETTINGS)
     kept.save(hunt())
