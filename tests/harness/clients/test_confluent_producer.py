@@ -60,13 +60,12 @@ def hand(mock, run_of, monkeypatch):
         yield make
 
 
-def values_in(mock, count):
-    """The first values of t-0."""
+def values_in(mock):
+    """The values of t-0."""
     consumer = Consumer({"bootstrap.servers": mock.bootstrap, "group.id": "test", "log_level": 0})
+    _, end = consumer.get_watermark_offsets(TopicPartition("t", 0), timeout=60)
     consumer.assign([TopicPartition("t", 0, 0)])
-    found = []
-    while len(found) < count:
-        found += [int(message.value()) for message in consumer.consume(count, 1)]
+    found = [int(message.value()) for message in consumer.consume(end, timeout=60)]
     consumer.close()
     return found
 
@@ -76,7 +75,7 @@ def test_acknowledged_with_offsets(hand, mock, acks):
     producer = hand(acks)
     assert producer.sends(3) == ("ok", [0, 1, 2], None)
     assert producer.sends(1) == ("ok", [3], None)
-    assert values_in(mock, 4) == [0, 1, 2, 3]
+    assert values_in(mock) == [0, 1, 2, 3]
 
 
 def test_without_acknowledgements_there_are_no_offsets(hand):
@@ -154,11 +153,14 @@ def test_a_batch_that_never_left_failed(hand, mock, acks):
 def test_a_batch_without_an_answer_may_have_been_written(hand, mock, acks):
     producer = hand(acks)
     producer.sends(1)
-    mock.slow(1, 3000)
-    assert producer.sends() == ("info", 2, "_MSG_TIMED_OUT")
-    mock.slow(1, 0)
-    assert producer.sends(1)[0] == "ok"
-    assert {1, 2} <= set(values_in(mock, 4))
+    for first in (1, 4, 7):  # on a busy machine a batch may time out before it is sent
+        mock.slow(1, 3000)
+        assert producer.sends() == ("info", 2, "_MSG_TIMED_OUT")
+        mock.slow(1, 0)
+        assert producer.sends(1)[0] == "ok"
+        if {first, first + 1} <= set(values_in(mock)):
+            return
+    pytest.fail("none was written")
 
 
 def test_a_leader_that_is_always_another(hand, mock):
