@@ -23,6 +23,8 @@ from tidemark.checkers.acknowledged import numbers_of
 from tidemark.checkers.history.client_view import Counts
 from tidemark.checkers.history.turning_points import turning_points
 from tidemark.checkers.objects.workloads.by_name import NAMES, Asked, judge
+from tidemark.checkers.objects.workloads.element_told import elements_told
+from tidemark.checkers.objects.workloads.total_queue import NAME as TOTAL_QUEUE
 from tidemark.checkers.replicas.broker_crashed import crashes, told_once
 from tidemark.checkers.replicas.missing_evidence import missing_of_clients
 from tidemark.checkers.replicas.untold import Untold
@@ -58,7 +60,7 @@ def check_object(history: History, own: str) -> Verdict:
     result = judge(history, meta["model"], asked=Asked(linearizable=True, drained=meta.get("read_back") is not False))
     operations = {name: count for name, count in result.parts["stats"].evidence.items() if name != "by_f"}
     found = result.parts[meta["model"]]
-    anomalies = [*untold.find({}), *_contradictions(found, untold.judge("", None)), *crashes(meta)]
+    anomalies = [*untold.find({}), *_contradictions(found, history, untold.judge("", None)), *crashes(meta)]
     anomalies = sorted(told_once(anomalies, history.trace, meta), key=lambda one: (one.time, one.partition))
     of_acked = {"acked": operations["ok"], **numbers_of((), 0, 0), "operations": operations, "object": found.message}
     stats = statistics(history, NOTHING, counts, of_acked, anomalies)
@@ -72,21 +74,22 @@ def check_object(history: History, own: str) -> Verdict:
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
 
 
-def _contradictions(found: Result, permitted: Judgement) -> Iterator[Anomaly]:
+def _contradictions(found: Result, history: History, permitted: Judgement) -> Iterator[Anomaly]:
     """What the checker of the operations found, as anomalies.
 
     Args:
         found: what it said.
+        history: of what it said that.
         permitted: how a loss is to be taken.
     """
-    for one in _told(found):
+    for one in _told(found, history):
         if one.verdict == VIOLATION and permitted.verdict == PERMITTED:
             yield Anomaly(one.name, PERMITTED, one.time, one.partition, one.message, permitted.clause, (), one.evidence)
         else:
             yield one
 
 
-def _told(found: Result) -> Iterator[Anomaly]:
+def _told(found: Result, history: History) -> Iterator[Anomaly]:
     for one in found.evidence.get("anomalies", ()):  # of transactions
         yield Anomaly(**{**one, "breaks": tuple(one["breaks"])})
     if found.valid != "invalid" or "anomalies" in found.evidence:
@@ -97,7 +100,14 @@ def _told(found: Result) -> Iterator[Anomaly]:
         yield Anomaly(NOT_LINEARIZABLE, VIOLATION, time, key, _sentence(failure["message"]), evidence=failure)
     if not failures:
         name = NOT_LINEARIZABLE if "failures" in found.evidence else found.checker
-        yield Anomaly(name, VIOLATION, 0, "", _sentence(found.message), evidence=found.evidence)
+        told = elements_told(history.ops, found.evidence) if found.checker == TOTAL_QUEUE else []
+        words = " ".join([_sentence(found.message), *(one.words for one in told)])
+        if not told:
+            yield Anomaly(name, VIOLATION, 0, "", words, evidence=found.evidence)
+        else:
+            lies_on = next(iter(history.meta.get("replicas", {})), "")
+            evidence = {**found.evidence, "value": told[0].element}
+            yield Anomaly(name, VIOLATION, told[0].time, lies_on, words, evidence=evidence)
 
 
 def _sentence(words: str) -> str:

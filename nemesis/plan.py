@@ -118,6 +118,10 @@ class Plan:
                     f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
                 )
 
+    def on_object(self, kind: str) -> Plan:
+        """The same plan, whose clients work on an object with the mix that is usual for its kind."""
+        return replace(self, workload=replace(self.workload, object=ObjectWorkload.usual(kind)))
+
     def scaled(self, factor: float) -> Plan:
         """The same plan with every time multiplied: settings, workload, faults and their amounts where those are times.
 

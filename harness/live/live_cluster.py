@@ -83,7 +83,9 @@ class LiveCluster(ClusterNodes):
         """
         self.run_loop = RunLoop()
         of_nodes = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
-        super().__init__(Deployment(of_nodes, plan.cluster, variant), system or TidemarkSystem(), delay=delay)
+        work = plan.workload.object
+        deployment = Deployment(of_nodes, plan.cluster, variant, workload="" if work is None else work.kind)
+        super().__init__(deployment, system or TidemarkSystem(), delay=delay)
         self.clocks_us: dict[int, int] = {}
         self.refused: list[dict[str, Any]] = []
         self._recorder = recorder

@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME
+from tidemark.checkers.objects.workloads.total_queue import NAME as TOTAL_QUEUE
 from tidemark.checkers.verdict.verdict import GRAVITY, Anomaly, Verdict
 from tidemark.harness.report.fault_words import in_general
 from tidemark.harness.report.lanes import Lane, lanes_of
@@ -15,7 +16,7 @@ from tidemark.harness.report.moments import CONTROLLER, Moment, merged, most_tel
 from tidemark.harness.report.story_teller import HOW_ELECTED, StoryTeller
 from tidemark.nemesis import KINDS
 
-EASIEST = ("lost-committed-write", "log-matching", "divergence")
+EASIEST = ("lost-committed-write", "log-matching", "divergence", TOTAL_QUEUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _discovery(anomaly: Anomaly, lanes: list[Lane]) -> Iterator[Moment]:
             f"of {theirs}: {anomaly.name}."
         )
         yield Moment(anomaly.time, follower, "found", words)
-    elif "value" not in evidence:
+    elif "value" not in evidence or anomaly.name == TOTAL_QUEUE:
         node = evidence.get("node", CONTROLLER)
         node = node if node in {lane.node for lane in lanes} else CONTROLLER
         yield Moment(anomaly.time, node, "found", f"The checker finds {anomaly.name}: {anomaly.message}")

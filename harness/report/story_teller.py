@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from tidemark.checkers.history.history import History
+from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.trace_events import PARTITION
 from tidemark.harness.report.fault_words import as_struck
 from tidemark.harness.report.lanes import Lane
@@ -87,6 +87,8 @@ class StoryTeller:
                     "fail": f"{op.process} is told that record {self._value} was not written ({op.error}).",
                 }[op.type]
                 yield Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
+            elif op.f in ("enqueue", "dequeue") and self._value is not None and op.value == self._value:
+                yield self._of_a_queue(op)
             elif op.f == "delete" and self._deletes_it(op.value):
                 words = {
                     "invoke": f"Client {op.process} asks for the deletion of {self._partition} before offset {op.value[0][2]}.",
@@ -98,6 +100,18 @@ class StoryTeller:
             elif op.f == "poll" and op.type == "ok" and not read and self._reads_it(op.value):
                 read = True
                 yield Moment(op.time, CLIENTS, "read", f"Client {op.process} reads record {self._value}.", 2)
+
+    def _of_a_queue(self, op: Op) -> Moment:
+        """Of its element: who asks for nothing is asked nothing, so that a dequeue is told when it is answered."""
+        if op.f == "dequeue":
+            return Moment(op.time, CLIENTS, "read", f"Client {op.process} takes element {self._value}, for good.")
+        words = {
+            "invoke": f"Client {op.process} enqueues element {self._value}.",
+            "ok": f"{op.process} is told that element {self._value} is in the queue (acknowledged).",
+            "info": f"{op.process} gets no clear answer for element {self._value} ({op.error}).",
+            "fail": f"{op.process} is told that element {self._value} is not in the queue ({op.error}).",
+        }[op.type]
+        return Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
 
     def _sends_it(self, value: Iterable[tuple[str, str, object]]) -> bool:
         return any(

@@ -17,7 +17,7 @@ _DIGITS = 3
 
 
 def seen_by_clients(history: History, anomalies: Iterable[Anomaly]) -> list[str]:
-    """A few sentences for each partition that is stuck; nothing of a history that does not say when healing began.
+    """A few sentences for each partition that is stuck; nothing of an object, or where healing has no time.
 
     Args:
         history: the run's.
@@ -25,7 +25,7 @@ def seen_by_clients(history: History, anomalies: Iterable[Anomaly]) -> list[str]
     """
     partitions = dict.fromkeys(one.partition for one in anomalies if one.name == STUCK and one.partition)
     over = history.meta.get("faults_end_us")
-    if not isinstance(over, int):
+    if not isinstance(over, int) or "model" in history.meta:  # nobody sends to an object
         return []
     return [" ".join(_told(history, partition, over)) for partition in [*partitions][:MOST]]
 

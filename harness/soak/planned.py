@@ -59,6 +59,7 @@ def planned_runs(
     plans: int,
     seed: int,
     cluster: ClusterSpec,
+    kind: str | None = None,
     time_scale: float | None = None,
 ) -> list[PlannedRun]:
     """All of them in the order of work: rounds of plans, in each system by system and profile by profile.
@@ -69,14 +70,16 @@ def planned_runs(
         plans: how many of each profile; every system meets the same ones.
         seed: of the plans.
         cluster: their cluster.
+        kind: the object that clients work on; none, the system's first workload.
         time_scale: all times of a plan are multiplied by this; by what each system needs, unless told otherwise.
     """
     return [
-        _planned(name, system, profile, generate_plan(seed, index, profile, cluster), time_scale)
+        _planned(name, system, profile, plan if kind is None else plan.on_object(kind), time_scale)
         for began in range(0, plans, ROUND)
         for name, system in systems.items()
         for profile in profiles
         for index in range(began, min(began + ROUND, plans))
+        for plan in (generate_plan(seed, index, profile, cluster),)
     ]
 
 

@@ -20,6 +20,10 @@ UNSYNCED_KAFKA = (
     "three replicas, `acks=all`, `min.insync.replicas=2`, no unclean elections; else as it comes: no append is synced"
 )
 
+FLUSS = (
+    "a log table of three replicas, acks of all; two must be in sync (`log.replica.min-in-sync-replicas-number`; 1 as it comes), "
+    "and a server is missed after 12 s (`zookeeper.client.session-timeout`; 60 s as it comes); no idempotence; else as it comes"
+)
 
 BUT_NATS = (
     "If multiple servers fail simultaneously, all due to an OS failure, and before their data has been fsync-ed, the cluster may "
@@ -80,4 +84,6 @@ def about(one: Entrant) -> About:
         return About(
             f"etcd {version}", "three members, as it comes: every entry is synced. The clients add to a set", promised
         )
+    if kind == "fluss":
+        return About(f"Apache Fluss {version}", FLUSS, promised)
     return About(one.name, "as its file says", promised)

@@ -22,6 +22,7 @@ USUAL: Final = (
     "nats:2.15.1",
     "nats:2.15.1@sync-always",
     "etcd:3.7.3",
+    "fluss:0.9.1",
     "tidemark:kafka-4.0",
     "tidemark:raft",
 )

@@ -55,6 +55,7 @@ class Deployment:
         variant: the protocol.
         first_leader_epoch: the epoch of each partition's first leader, where it can be chosen.
         given: whether logs lie on the disks before the first start.
+        workload: the object that the clients work on, if it is no log.
     """
 
     machines: Mapping[int, Machine]
@@ -62,6 +63,7 @@ class Deployment:
     variant: AnyVariant
     first_leader_epoch: int = 0
     given: bool = False
+    workload: str = ""
 
     @property
     def nodes(self) -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from tidemark.cli.show import print_verdict
 from tidemark.cli.spread import jobs_option
 from tidemark.cli.system_option import variant_on
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
-from tidemark.cli.workload_options import WorkloadOptions
+from tidemark.cli.workload_options import WorkloadOptions, object_option
 from tidemark.cli.world import World, WorldOptions, containers
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
@@ -35,8 +34,7 @@ from tidemark.harness.search.shrink.cause import causes_of
 from tidemark.harness.search.shrink.choice import chosen
 from tidemark.harness.simulator import simulate
 from tidemark.harness.systems.system import SystemRefusalError
-from tidemark.nemesis import ObjectWorkload, Plan, PlanError
-from tidemark.nemesis.object_workload import OBJECTS
+from tidemark.nemesis import Plan, PlanError
 from tidemark.nodes.families import parse_variant
 
 if TYPE_CHECKING:
@@ -86,11 +84,7 @@ class RunOptions(Options):
         metavar="[FOLDER]",
     )
     workload: WorkloadOptions = group(WorkloadOptions)
-    object_kind: str | None = option(
-        "What the clients work on, if it is no log.  [default: the system's first workload]",
-        "--workload",
-        type=click.Choice(OBJECTS),
-    )
+    object_kind: str | None = shared(object_option)
     jobs: int | None = shared(jobs_option)
     ci: CiOptions = group(CiOptions)
     as_json: bool = shared(json_option)
@@ -111,7 +105,7 @@ def run_command(options: RunOptions) -> int:
     if options.object_kind is not None:
         if options.plan.plan_file is not None:
             raise click.UsageError(BESIDE_A_PLAN.format("--workload"))
-        plan = replace(plan, workload=replace(plan.workload, object=ObjectWorkload.usual(options.object_kind)))
+        plan = plan.on_object(options.object_kind)
     with refused(PlanError, usage=True):
         plan = plan.scaled(options.world.time_scale_on(world.system))
     folder = writable_folder(options.out or RESULTS / "runs" / f"{variant}-{options.plan.name(plan)}{world.suffix}")

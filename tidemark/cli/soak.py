@@ -19,6 +19,7 @@ from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import system_called
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
+from tidemark.cli.workload_options import object_option
 from tidemark.cli.world import clusters, clusters_option, containers
 from tidemark.cli.writing_to import writing_file
 from tidemark.harness.machines.errors import ContainerWorldError
@@ -65,6 +66,7 @@ class SoakOptions(Options):
     )
     plans: int = option("Plans of each profile on each system.", type=given.POSITIVE, default=30)
     seed: int = option("Seed of the plans.", type=given.SEED, default=1)
+    object_kind: str | None = shared(object_option)
     cluster: ClusterOptions = group(ClusterOptions)
     time_scale: float | None = option(
         "Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
@@ -97,6 +99,7 @@ def soak_command(options: SoakOptions) -> int:
         plans=options.plans,
         seed=options.seed,
         cluster=options.cluster.spec(),
+        kind=options.object_kind,
         time_scale=options.time_scale,
     )
     results = KeptResults(given.writable_folder(options.out))

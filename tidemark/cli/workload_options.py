@@ -7,6 +7,14 @@ import click
 from tidemark.cli.options import RealRange
 from tidemark.cli.typed_options import Options, option
 from tidemark.nemesis import AskedWorkload
+from tidemark.nemesis.object_workload import OBJECTS
+
+object_option = click.option(
+    "--workload",
+    "object_kind",
+    type=click.Choice(OBJECTS),
+    help="What the clients work on, if it is no log.  [default: the system's first workload]",
+)
 
 
 class WorkloadOptions(Options):

@@ -31,6 +31,15 @@ class Stored(NamedTuple):
     payload: bytes
 
 
+class Delivered(NamedTuple):
+    """A message that the server sends: to which of our subscriptions, under which subject, and where an answer to it goes."""
+
+    subject: str
+    subscription: str
+    reply: str
+    payload: bytes
+
+
 class NatsConnection:
     """One connection, on which one thing is asked at a time.
 
@@ -48,9 +57,9 @@ class NatsConnection:
         options = {"verbose": False, "pedantic": False, "headers": True, "no_responders": True, "lang": "tidemark"}
         try:
             self._line()  # INFO
-            self._send(f"CONNECT {json.dumps(options)}\r\nSUB {self._inbox}.* 1\r\nPING\r\n".encode())
+            self._send(f"CONNECT {json.dumps(options)}\r\nSUB {self._inbox}.* inbox\r\nPING\r\n".encode())
             deadline = time.monotonic() + patience_s
-            while self._next(deadline) != "PONG":
+            while self._said(deadline) != "PONG":
                 pass
         except BaseException:
             self._socket.close()
@@ -92,15 +101,39 @@ class NatsConnection:
         """
         return self._asked(f"$JS.API.{what}", b"" if about is None else json.dumps(about).encode())
 
-    def _asked(self, subject: str, payload: bytes) -> dict[str, Any]:
-        inbox = f"{self._inbox}.{next(self._numbers)}"
-        self._send(f"PUB {subject} {inbox} {len(payload)}\r\n".encode() + payload + b"\r\n")
+    def take(self, stream: str, consumer: str) -> Delivered | None:
+        """Have a consumer deliver a message, which is delivered to somebody else later unless it is confirmed; None if none waits.
+
+        Raises:
+            NatsError, OSError: there is no answer; a message that is on its way nevertheless is somebody else's later.
+        """
+        number = str(
+            next(self._numbers)
+        )  # of a subscription of its own, so that a late answer to another request is not taken
+        inbox = f"{self._inbox}.taken.{number}"
+        listening = f"SUB {inbox} {number}\r\nUNSUB {number} 1\r\n".encode()
+        asking = _published(f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}", inbox, b'{"batch": 1, "no_wait": true}')
+        self._send(listening + asking)
         deadline = time.monotonic() + self._patience_s
-        while True:
-            said = self._next(deadline)
-            if isinstance(said, tuple) and said[0] == inbox:
-                break
-        answer: dict[str, Any] = json.loads(said[1])
+        try:
+            while (said := self._next(deadline)).subscription != number:
+                pass
+        except NatsError as error:
+            if error.code == NO_MESSAGE:
+                return None
+            raise
+        return said
+
+    def confirm(self, delivered: Delivered) -> None:
+        """Acknowledge a message, and wait until the server acknowledges that.
+
+        Raises:
+            NatsError, OSError: there is no answer; it may have heard.
+        """
+        self._request(delivered.reply, b"+ACK")
+
+    def _asked(self, subject: str, payload: bytes) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._request(subject, payload).payload)
         if error := answer.get("error"):
             raise NatsError(
                 f"{error.get('description', 'no description')} ({error.get('err_code')})", error.get("code", 0)
@@ -109,8 +142,22 @@ class NatsConnection:
 
     # The protocol
 
-    def _next(self, deadline: float) -> str | tuple[str, bytes]:
-        """The next thing the server says: a word, or a subject and a payload."""
+    def _request(self, subject: str, payload: bytes) -> Delivered:
+        inbox = f"{self._inbox}.{next(self._numbers)}"
+        self._send(_published(subject, inbox, payload))
+        deadline = time.monotonic() + self._patience_s
+        while (said := self._next(deadline)).subject != inbox:
+            pass
+        return said
+
+    def _next(self, deadline: float) -> Delivered:
+        """The next message that the server sends."""
+        while isinstance(said := self._said(deadline), str):
+            pass
+        return said
+
+    def _said(self, deadline: float) -> str | Delivered:
+        """The next thing the server says: a word, or a message."""
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("no answer in time")
@@ -121,16 +168,18 @@ class NatsConnection:
         elif word == "-ERR":
             raise NatsError(rest)
         elif word in ("MSG", "HMSG"):
-            fields = rest.split()
-            content = self._bytes(int(fields[-1]))
-            if word == "MSG":
-                return fields[0], content
-            header = int(fields[-2])
-            status = content[:header].split(b"\r\n")[0].split()
-            if len(status) > 1:
-                raise NatsError(f"no responders ({status[1].decode()})", int(status[1]))
-            return fields[0], content[header:]
+            return self._delivered(rest.split(), headers=word == "HMSG")
         return word
+
+    def _delivered(self, fields: list[str], *, headers: bool) -> Delivered:
+        sizes = 1 + headers
+        subject, subscription, reply = [*fields[:-sizes], ""][:3]
+        content = self._bytes(int(fields[-1]))
+        header = int(fields[-2]) if headers else 0
+        status = content[:header].split(b"\r\n")[0].split(maxsplit=2)
+        if len(status) > 1:
+            raise NatsError(b" ".join(status[1:]).decode(), int(status[1]))
+        return Delivered(subject, subscription, reply, content[header:])
 
     def _send(self, data: bytes) -> None:
         self._socket.settimeout(self._patience_s)
@@ -153,3 +202,7 @@ class NatsConnection:
         if not found:
             raise ConnectionError("the server hung up")
         self._buffer += found
+
+
+def _published(subject: str, reply: str, payload: bytes) -> bytes:
+    return f"PUB {subject} {reply} {len(payload)}\r\n".encode() + payload + b"\r\n"

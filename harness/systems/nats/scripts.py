@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tidemark.harness.systems.outside.real_system import Script
-from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nemesis import Fault, ObjectWorkload, Plan, WorkloadSpec
+from tidemark.nemesis.object_workload import QUEUE
 from tidemark.nodes.core.cluster import ClusterSpec
 
 S = 1_000_000
 _WORK = WorkloadSpec(producers=2, consumers=1, interval_us=S // 20, poll_us=S // 5, batch=1)
+_QUEUE_WORK = WorkloadSpec(
+    producers=3, consumers=2, interval_us=S // 5, object=ObjectWorkload(QUEUE, reads=1, writes=3)
+)
+OF_QUEUES = ("all-lose-power", "one-down-one-loses-power", "one-loses-power", "kill-all")
+"""Scripts that there are for a queue, too."""
 _ASLEEP = 20 * S
 """Elections take 4 to 9 s, and those that elect need time to write."""
 
@@ -37,7 +45,7 @@ def scripts(*, always: bool) -> dict[str, Script]:
     Args:
         always: whether every message is synced before it counts.
     """
-    return {
+    of_logs = {
         "all-lose-power": Script(
             "The power of all three fails at once.", _plan(Fault("power-all", 5 * S, S)), loses=not always
         ),
@@ -84,3 +92,8 @@ def scripts(*, always: bool) -> dict[str, Script]:
             loses=False,
         ),
     }
+    return of_logs | {f"queue-{name}": _of_a_queue(of_logs[name]) for name in OF_QUEUES}
+
+
+def _of_a_queue(script: Script) -> Script:
+    return Script(f"With a queue. {script.about}", replace(script.plan, workload=_QUEUE_WORK), script.loses)

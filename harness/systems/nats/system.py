@@ -1,4 +1,4 @@
-"""NATS JetStream: a stream with a replica on each node is a log."""
+"""NATS JetStream: a stream with a replica on each node is a log, or, with a consumer that all clients share, a queue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.systems.nats.binary import server_of
-from tidemark.harness.systems.nats.client import NatsClient
+from tidemark.harness.systems.nats.client import ACK_WAIT_S, CONSUMER, NatsClient, NatsQueue
 from tidemark.harness.systems.nats.connection import NatsConnection, NatsError
 from tidemark.harness.systems.nats.message_blocks import entries
 from tidemark.harness.systems.nats.scripts import scripts
@@ -25,6 +25,7 @@ from tidemark.harness.systems.outside.real_system import (
     View,
 )
 from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis.object_workload import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ SYNC_ALWAYS = "sync-always"
 SETUP_S = 60.0
 LEADER_S = 10.0
 LOOK_S = 0.1
+SHARED = {"durable_name": CONSUMER, "ack_policy": "explicit", "ack_wait": int(ACK_WAIT_S * 1e9)}
 BY_REPLICAS = (
     "By default JetStream relies on stream replication in the cluster to guarantee data is available after an OS crash. "
     "(docs.nats.io, configuration of JetStream, sync_interval)"
@@ -60,7 +62,7 @@ class NatsSystem(RealSystem):
 
     time_scale = 2.0
     memory = 768 << 20
-    workloads: ClassVar[Sequence[str]] = ("log",)
+    workloads: ClassVar[Sequence[str]] = ("log", QUEUE)
     data_files: ClassVar[Sequence[str]] = ("jetstream/**/*.blk", "jetstream/**/snapshots/*")
 
     def __init__(self, version: str, *, always: bool = False) -> None:
@@ -100,10 +102,12 @@ cluster {{ name: C, listen: 0.0.0.0:{ROUTES}, no_advertise: true, routes: [{rout
         return Process((BINARY, "-c", CONFIG), files={CONFIG: config}, ready="Server is ready")
 
     def setup(self, nodes: Mapping[int, Node], logs: Mapping[str, Sequence[int]]) -> None:
-        """A stream for each log. Its first node leads, if it can be had to."""
+        """A stream for each log. Its first node leads, if it can be had to. What is acknowledged leaves a queue."""
         deadline = time.monotonic() + SETUP_S
+        self._queue = next(iter(logs))
+        kept = {"retention": "workqueue"} if self.workload == QUEUE else {}
         for log, replicas in logs.items():
-            config = {"name": log, "subjects": [log], "num_replicas": len(replicas), "storage": "file"}
+            config = {"name": log, "subjects": [log], "num_replicas": len(replicas), "storage": "file", **kept}
             while True:
                 try:
                     self._make(nodes, log, config)
@@ -117,20 +121,28 @@ cluster {{ name: C, listen: 0.0.0.0:{ROUTES}, no_advertise: true, routes: [{rout
         connection = NatsConnection(nodes[1].for_clients)
         try:
             connection.ask(f"STREAM.CREATE.{log}", config)
-            deadline = time.monotonic() + LEADER_S
-            while time.monotonic() < deadline:
-                cluster = connection.ask(f"STREAM.INFO.{log}")["cluster"]
-                current = all(replica.get("current") for replica in cluster.get("replicas", ()))
-                if cluster.get("leader") == "n1" and current:
-                    return
-                if cluster.get("leader") and current:
-                    connection.ask(f"STREAM.LEADER.STEPDOWN.{log}", {"placement": {"preferred": "n1"}})
-                time.sleep(LOOK_S)
+            self._have_first_lead(connection, "STREAM", log)
+            if self.workload == QUEUE:
+                connection.ask(f"CONSUMER.DURABLE.CREATE.{log}.{CONSUMER}", {"stream_name": log, "config": SHARED})
+                self._have_first_lead(connection, "CONSUMER", f"{log}.{CONSUMER}")
         finally:
             connection.close()
 
+    @staticmethod
+    def _have_first_lead(connection: NatsConnection, kind: str, name: str) -> None:
+        """Wait until a stream or a consumer is at rest, and node 1 leads, or will not."""
+        deadline = time.monotonic() + LEADER_S
+        while time.monotonic() < deadline:
+            cluster = connection.ask(f"{kind}.INFO.{name}")["cluster"]
+            current = all(replica.get("current") for replica in cluster.get("replicas", ()))
+            if cluster.get("leader") == "n1" and current:
+                return
+            if cluster.get("leader") and current:
+                connection.ask(f"{kind}.LEADER.STEPDOWN.{name}", {"placement": {"preferred": "n1"}})
+            time.sleep(LOOK_S)
+
     def client(self, workload: str) -> Client:
-        return NatsClient()
+        return NatsQueue(self._queue) if workload == QUEUE else NatsClient()
 
     def view(self, node: Node, log: str) -> View:
         """The server's monitor: who leads the stream, the term of its group, and the last sequence that this server has."""
@@ -140,7 +152,10 @@ cluster {{ name: C, listen: 0.0.0.0:{ROUTES}, no_advertise: true, routes: [{rout
         raft = node.get_json(MONITOR, f"/raftz?acc={ACCOUNT}&group={group}")[ACCOUNT][group]
         return View(raft["state"] == "LEADER", raft["term"], stream["state"]["last_seq"])
 
-    def log_of(self, node: Node, log: str) -> list[LogEntry]:
+    def log_of(self, node: Node, log: str) -> list[LogEntry] | None:
+        """Its messages, from its files; of a queue these have what was taken out, too, until the server makes room."""
+        if self.workload == QUEUE:
+            return None
         folder = shlex.quote(f"{DATA}/jetstream/{ACCOUNT}/streams/{log}/msgs")
         blocks = node.run(f"ls {folder}/*.blk 2>/dev/null || true").split()
         found = {entry.offset: entry for block in blocks for entry in entries(node.machine.shell.get(block))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.machines.errors import NodeError
@@ -10,7 +9,7 @@ from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import Watched
 from tidemark.harness.systems.outside.real_system import Node, RealSystem, View
 from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
-from tidemark.nemesis import SIMULATED_ONLY, ObjectWorkload
+from tidemark.nemesis import SIMULATED_ONLY
 from tidemark.nemesis.kind import Part
 from tidemark.nemesis.kinds import KINDS, kinds_on
 from tidemark.nodes.core.messages import CONTROLLER
@@ -102,7 +101,7 @@ class OutsideSystem(System, Watched):
         first = self.real.workloads[0]
         if plan.workload.object is not None or first == LOG:
             return plan
-        return replace(plan, workload=replace(plan.workload, object=ObjectWorkload.usual(first)))
+        return plan.on_object(first)
 
     def cannot_suffer(self, plan: Plan, *, delays: bool) -> dict[int, str]:
         """Place in the plan → why this fault cannot be suffered, for what its kind alone does not tell."""
@@ -149,6 +148,7 @@ class OutsideSystem(System, Watched):
         }
 
     def prepare(self, deployment: Deployment) -> None:
+        self.real.workload = deployment.workload or LOG
         try:
             self.real.beside(Node(CONTROLLER, deployment.machines[CONTROLLER]), _nodes(deployment))
         except OSError as error:
@@ -206,6 +206,8 @@ class OutsideSystem(System, Watched):
             entries = self.real.log_of(Node(node, machine), log)
         except Exception as error:
             raise NodeError(f"the log {log} of node {node} cannot be had: {type(error).__name__}: {error}") from error
+        if entries is None:
+            return None
         return [(entry.offset, 0 if entry.epoch is None else entry.epoch, (entry.value,)) for entry in entries]
 
     def describe(self, variant: AnyVariant) -> dict[str, Any]:

@@ -196,7 +196,8 @@ class RealSystem(ABC):
         promise: what it promises of an acknowledged record: ``durable``, ``majority`` or ``ack-quorum`` (docs/anomalies.md).
         promised: the words of its documentation that say so, and where they stand.
         workloads: what its clients can do: ``log``, and those beside it (``register``, ``cas-register``, ``list-append``,
-            ``set``). The first is what they do where nobody asks for another.
+            ``set`` …). The first is what they do where nobody asks for another.
+        workload: which of them the run that begins has; set before `beside`.
         data_files: what its data files are called, below its disk, as globs: damage to files strikes these.
         shows_files: whether `log_of` reads files, so that it shows of a damaged node what nobody may have been served.
         suffers_not: kind of fault → why it cannot suffer it, beyond what follows from what it cannot show.
@@ -210,6 +211,7 @@ class RealSystem(ABC):
     promise: str = "majority"
     promised: str = ""
     workloads: ClassVar[Sequence[str]] = ("log",)
+    workload: str = "log"
     data_files: ClassVar[Sequence[str]] = ("**/*",)
     shows_files: bool = True
     suffers_not: ClassVar[Mapping[str, str]] = {}
@@ -265,8 +267,10 @@ class RealSystem(ABC):
         """How a node stands, by its own words. Who has no such method cannot suffer faults that need a role. May raise."""
         raise NotImplementedError
 
-    def log_of(self, node: Node, log: str) -> Sequence[LogEntry]:
-        """All records of a node's own log, when everything is over, whatever other nodes have. May raise."""
+    def log_of(self, node: Node, log: str) -> Sequence[LogEntry] | None:
+        """All records of a node's own log, when everything is over, whatever other nodes have; None: this workload leaves none that
+        could be compared. May raise.
+        """
         raise NotImplementedError
 
     def describe(self) -> Mapping[str, Any]:

@@ -21,8 +21,9 @@ from tidemark.harness.soak.run_all import run_missing
 from tidemark.harness.soak.tally import listed, tally
 from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion
 from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.systems.registry import find_system
 from tidemark.harness.systems.system import SystemRefusalError
-from tidemark.nemesis import generate_plan, read_plan
+from tidemark.nemesis import ObjectWorkload, generate_plan, read_plan
 from tidemark.nodes.core.cluster import ClusterSpec
 
 OLD, NEW = "kafka:2.8.2@0.10.2", "kafka:4.1.1"
@@ -139,6 +140,17 @@ def test_nor_is_a_plan_run_that_the_system_refuses(world):
 
     assert world.ran == [("kafka-4.0", 0), ("kafka-4.0", 2)]
     assert [(one.valid == "refused", one.why) for one in kept][1] == (True, "I do not like this one")
+
+
+def test_clients_work_on_the_object_that_is_asked_for():
+    system = find_system("nats:2.15.1")
+    asked = {"plans": 1, "seed": 1, "cluster": ClusterSpec()}
+    (log,) = planned_runs({system.name: system}, ["intact"], **asked)
+    (queue,) = planned_runs({system.name: system}, ["intact"], **asked, kind="queue")
+
+    assert (log.plan.workload.object, queue.plan.workload.object) == (None, ObjectWorkload.usual("queue"))
+    assert queue.plan.faults == log.plan.faults
+    assert queue.name != log.name
 
 
 # Kept, and resumed

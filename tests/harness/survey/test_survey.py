@@ -42,7 +42,7 @@ def test_every_system_meets_the_same_plans_in_its_own_times():
 def test_the_usual_systems_can_carry_out_all_of_it():
     runs = planned_runs(found(*USUAL), list(TROUBLES), plans=3, seed=1)
 
-    assert len(runs) == 3 * (5 * 6 + 2 * 3)
+    assert len(runs) == 3 * (6 * 6 + 2 * 3)
     assert {run.profile for run in runs if run.system == "nats:2.15.1@sync-always"} == {
         "power-one",
         "power-two",

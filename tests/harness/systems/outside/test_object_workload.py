@@ -180,8 +180,29 @@ def test_what_was_taken_and_comes_again_is_a_violation():
                 return 3
             return super().do(f, value)
 
-    (anomaly,) = check(run("queue", Twice())).anomalies
-    assert (anomaly.name, anomaly.message) == ("total-queue", "1 element came out more often than it was put in.")
+    history = run("queue", Twice())
+    (anomaly,) = check(history).anomalies
+    put, *taken = [f"{op.process} at {op.time / 1e6:.6f} s" for op in history.ops if op.type == "ok" and op.value == 3]
+    assert anomaly.name == "total-queue"
+    assert anomaly.message == (
+        f"1 element came out more often than it was put in. Element 3, for one: enqueued by {put}; "
+        f"taken by {taken[0]}, by {taken[1]}."
+    )
+
+
+def test_of_a_queue_that_loses_one_element_is_told():
+    from tidemark.harness.report.story import choose_anomaly, tell
+
+    history = run("queue", Forgetful())
+    verdict = check(history)
+    story = tell(history, choose_anomaly(verdict))
+    lost = verdict.anomalies[0].evidence["lost"][0]
+    assert story.value == lost
+    assert [moment.sentence.split(" ", 2)[2] for moment in story.moments if moment.node == -1] == [
+        f"enqueues element {lost}.",
+        f"told that element {lost} is in the queue (acknowledged).",
+    ]
+    assert verdict.anomalies[0].message.endswith("; never taken.")
 
 
 def test_a_queue_that_was_not_emptied_has_lost_nothing(monkeypatch):

@@ -120,3 +120,22 @@ def test_what_nodes_need_beside_them_is_started_on_the_machine_of_node_0():
         OutsideSystem(system).prepare(deployment)
 
     assert system.told == (0, "10.0.0.0", [1, 2, 3])
+
+
+class Queue(Shy):
+    workloads = ("log", "queue")
+
+    def log_of(self, node, log):
+        return None if self.workload == "queue" else []
+
+
+@pytest.mark.parametrize(("workload", "log"), [("queue", None), ("", [])])
+def test_a_workload_that_leaves_nothing_to_compare_shows_no_logs(workload, log):
+    real = Queue()
+    machine = SimpleNamespace(inner_ip="10.0.0.1")
+    system = OutsideSystem(real)
+    system.prepare(
+        Deployment(dict.fromkeys(range(4), machine), ClusterSpec(), system.variant("shy"), workload=workload)
+    )
+
+    assert system.final_log(1, machine, "t-0") == log
