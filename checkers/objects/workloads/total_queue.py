@@ -158,7 +158,8 @@ def _result(seen: _Seen, values: Values, *, once: bool, emptied: bool) -> Result
         because = "nothing was enqueued, and nothing came out"
         return Result(NAME, "unknown", "no element to judge", because, evidence)
     because = _unknown(seen, missing.total(), late.total(), drained=drained, emptied=emptied)
-    message = f"all of {counted(enqueues.total() - (missing + late).total(), 'element')} enqueued came out"
+    every, left = counted(enqueues.total(), "element"), (missing + late).total()
+    message = f"{f'{enqueues.total() - left} of' if left else 'all of'} {every} enqueued came out"
     return Result(NAME, "unknown" if because else "valid", message, because or None, evidence)
 
 

@@ -8,12 +8,15 @@ from tidemark.harness.systems.outside.real_system import Script
 from tidemark.nemesis import Fault, ObjectWorkload, Plan, WorkloadSpec
 from tidemark.nemesis.object_workload import QUEUE
 from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 S = 1_000_000
 _WORK = WorkloadSpec(producers=2, consumers=1, interval_us=S // 20, poll_us=S // 5, batch=1)
 _QUEUE_WORK = WorkloadSpec(
     producers=3, consumers=2, interval_us=S // 5, object=ObjectWorkload(QUEUE, reads=1, writes=3)
 )
+_PATIENT = ClusterSpec(settings=Settings().scaled(2))
+"""A queue is emptied only when what nobody acknowledged has been delivered again."""
 OF_QUEUES = ("all-lose-power", "one-down-one-loses-power", "one-loses-power", "kill-all")
 """Scripts that there are for a queue, too."""
 _ASLEEP = 20 * S
@@ -96,4 +99,5 @@ def scripts(*, always: bool) -> dict[str, Script]:
 
 
 def _of_a_queue(script: Script) -> Script:
-    return Script(f"With a queue. {script.about}", replace(script.plan, workload=_QUEUE_WORK), script.loses)
+    plan = replace(script.plan, cluster=_PATIENT, workload=_QUEUE_WORK)
+    return Script(f"With a queue. {script.about}", plan, script.loses)
