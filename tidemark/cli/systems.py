@@ -42,7 +42,7 @@ RUNS = "-runs"
 
 EPILOG = """\b
 Examples:
-  tidemark systems                                          5 plans of six troubles on seven systems: 80 minutes
+  tidemark systems                                          5 plans of six troubles on eight systems: two and a half hours
   tidemark systems --systems nats:2.15.1,nats:2.15.1@sync-always --troubles power-one,power-all --plans 10
   tidemark systems --systems kafka:4.3.1+log.flush.interval.messages=1 --troubles power-all    with a setting of its brokers
   tidemark systems --systems tidemark:raft,./my_system.py   our own nodes under a variant, and a system of yours
@@ -58,7 +58,7 @@ class SystemsOptions(Options):
     """What ``tidemark systems`` can be asked."""
 
     systems: str = option(
-        "What is tried: NAME, kafka:VERSION+KEY=VALUE, tidemark:VARIANT.  [default: Kafka, NATS, etcd, and our own nodes]",
+        "What is tried: NAME, kafka:VERSION+KEY=VALUE, tidemark:VARIANT.  [default: Kafka, NATS, etcd, Fluss, and our own nodes]",
         default=",".join(USUAL),
         metavar="SYSTEM,…",
     )
