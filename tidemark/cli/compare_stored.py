@@ -14,6 +14,7 @@ from tidemark.cli.exits import VALID
 from tidemark.cli.for_ci import CiOptions
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
+from tidemark.cli.sweep import is_sweep
 from tidemark.cli.table_format import TEXT, print_comparison_as
 
 
@@ -35,6 +36,10 @@ def compare_stored(
     folders = _with_their_parts([at_hand(campaign) for campaign in campaigns])
     if len(folders) < 2:
         raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
+    for folder in filter(is_sweep, folders):
+        raise click.ClickException(
+            f"{folder} holds a sweep, whose cells differ in their settings; tidemark report {folder} tells each cell"
+        )
     from tidemark.pipeline.compare.across_campaigns import compare_campaigns, differences
     from tidemark.pipeline.compare.compare_table import print_comparison
     from tidemark.pipeline.engines.spark_or_not import reading_session

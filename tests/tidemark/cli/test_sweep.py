@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -67,6 +68,15 @@ def test_report_tells_of_each_cell_and_not_of_all_in_one(swept):
     again = CliRunner().invoke(report_command, [str(folder), "--json"], standalone_mode=False, catch_exceptions=False)
     assert (len(json.loads(again.stdout)["cells"]), json.loads(again.stdout)["settings"]) == (3, "seed 3")
     (folder / "sweep.json").write_text(before)
+
+
+def test_a_sweep_beside_another_campaign_is_not_pooled(swept, tmp_path):
+    folder, _ = swept
+
+    with pytest.raises(
+        click.ClickException, match="holds a sweep, whose cells differ in their settings; tidemark report"
+    ):
+        asked("--campaign", str(folder), "--campaign", str(tmp_path))
 
 
 @pytest.mark.parametrize(
