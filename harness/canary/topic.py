@@ -10,6 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AclOperation, AdminClient, NewTopic  # type: ignore[attr-defined]  # it does not say __all__
 
 from tidemark.harness.canary.canary_error import CanaryError
+from tidemark.harness.canary.unreached import REASONS, Disconnections, bare, settings_refused
 from tidemark.harness.clients.error_names import error_name
 
 if TYPE_CHECKING:
@@ -45,18 +46,16 @@ class Topics:
             "error_cb": self._note,
             **security,
         }
-        silent = logging.Logger("canary", logging.CRITICAL)  # noqa: LOG001 - what it says comes by error_cb
-        silent.addHandler(logging.NullHandler())
+        overheard = logging.Logger("canary", logging.INFO)  # noqa: LOG001 - of this client alone
+        overheard.addHandler(Disconnections(self._said))
         try:
-            self._admin = AdminClient(settings, logger=silent)
+            self._admin = AdminClient(settings, logger=overheard)
         except (KafkaException, ValueError) as error:
             said = error.args[0].str() if isinstance(error, KafkaException) else str(error)
-            raise CanaryError(
-                f"the client's settings are refused: {said.strip()}; mend the file of --client-config"
-            ) from None
+            raise CanaryError(settings_refused(said)) from None
 
     def _note(self, error: KafkaError) -> None:
-        self._said[error_name(error.code(), error.name())] = error.str()
+        self._said[error_name(error.code(), error.name())] = bare(error.str())
 
     def brokers(self) -> int:
         """How many there are.
@@ -64,25 +63,21 @@ class Topics:
         Raises:
             CanaryError: the cluster cannot be reached.
         """
-        deadline = time.monotonic() + PATIENCE_S
+        began = time.monotonic()
         while True:
             try:
                 return len(self._admin.list_topics(timeout=min(ASK_S, PATIENCE_S)).brokers)
             except KafkaException:
                 self._admin.poll(0)
-                if "_AUTHENTICATION" in self._said or "_SSL" in self._said or time.monotonic() > deadline:
-                    raise CanaryError(self._not_reached()) from None
+                waited = time.monotonic() - began
+                found = next((one for one in REASONS if one.found_in(self._said)), None)
+                if found is not None and waited >= min(found.patience_s, PATIENCE_S):
+                    raise CanaryError(f"{self._bootstrap} {found.told(self._said)}") from None
+                if waited >= PATIENCE_S:
+                    raise CanaryError(self._silent()) from None
 
-    def _not_reached(self) -> str:
-        mend = "in the file of --client-config"
-        for name, what, do in (
-            ("_AUTHENTICATION", "refuses to authenticate this client", f"check user, password and mechanism {mend}"),
-            ("_SSL", "cannot be spoken to with TLS", f"check security.protocol and the certificates {mend}"),
-            ("_RESOLVE", "has a name that nobody knows", "check --bootstrap"),
-        ):
-            if name in self._said:
-                return f"{self._bootstrap} {what} ({self._said[name]}): {do}"
-        why = next((said for name, said in self._said.items() if name == "_TRANSPORT"), "")
+    def _silent(self) -> str:
+        why = self._said.get("_TRANSPORT", "")
         return (
             f"no broker of {self._bootstrap} answers within {PATIENCE_S:g} s{f' ({why})' if why else ''}: check host and port, "
             "and whether the listener wants TLS or SASL (--client-config)"

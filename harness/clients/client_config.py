@@ -6,11 +6,11 @@ Names may be Kafka's (``ssl.truststore.location``, ``sasl.jaas.config``) or libr
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SAME: Final = frozenset(
     {
@@ -50,6 +50,13 @@ SAME: Final = frozenset(
 )
 """Settings that librdkafka takes by these names."""
 
+PEM: Final = "PEM"
+JKS: Final = "JKS"
+_JKS_MAGIC: Final = b"\xfe\xed\xfe\xed"
+_OF_JAVA_ALONE: Final = frozenset(
+    {"ssl.truststore.type", "ssl.keystore.type", "ssl.truststore.password", "ssl.protocol", "ssl.enabled.protocols"}
+)
+"""Of a PEM file there is no password, its type is seen, and librdkafka agrees on the newest protocol that both sides have."""
 _PEM_NAMES: Final = {
     "ssl.truststore.certificates": "ssl.ca.pem",
     "ssl.keystore.certificate.chain": "ssl.certificate.pem",
@@ -97,19 +104,27 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _for_librdkafka(asked: dict[str, str]) -> dict[str, str]:
-    kinds = {store: asked.pop(f"ssl.{store}.type", "").upper() for store in ("truststore", "keystore")}
     settings: dict[str, str] = {}
     for name, value in asked.items():
         if name == "sasl.jaas.config":
             settings |= _login(value)
         elif name == "ssl.truststore.location":
-            _refuse_store(name, value, kinds["truststore"], allowed=("PEM",))
+            if (kind := _kind_of_store(name, value)) != PEM:
+                raise ClientConfigError(
+                    f"{name} is a {kind} file, which librdkafka cannot read; export the CA's certificate as PEM: "
+                    f"keytool -exportcert -rfc -keystore {value} -alias NAME -file ca.pem"
+                )
             settings["ssl.ca.location"] = value
         elif name == "ssl.keystore.location":
-            _refuse_store(name, value, kinds["keystore"], allowed=("PEM", "PKCS12"))
-            settings |= _key_in(value, kinds["keystore"])
-        elif name in {"ssl.truststore.password", "ssl.protocol", "ssl.enabled.protocols"}:
-            continue  # of a PEM file there is none; librdkafka agrees on the newest protocol that both sides have
+            kind = _kind_of_store(name, value)
+            if kind == JKS:
+                raise ClientConfigError(
+                    f"{name} is a JKS file, which librdkafka cannot read; make it PKCS12: keytool -importkeystore "
+                    f"-srckeystore {value} -destkeystore client.p12 -deststoretype PKCS12"
+                )
+            settings |= _key_in(value, kind)
+        elif name in _OF_JAVA_ALONE:
+            continue
         elif name in _PEM_NAMES:
             settings[_PEM_NAMES[name]] = value
         elif name == "ssl.endpoint.identification.algorithm":
@@ -134,18 +149,19 @@ def _login(jaas: str) -> dict[str, str]:
     return {f"sasl.{name}": value for name, value in found.items()}
 
 
-def _refuse_store(name: str, path: str, kind: str, allowed: tuple[str, ...]) -> None:
-    by_name = "JKS" if path.endswith(".jks") else ""
-    found = kind or by_name
-    if found and found not in allowed:
+def _kind_of_store(name: str, path: str) -> str:
+    """Of what its bytes are: what ``ssl.….type`` says, Java itself does not take literally."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
         raise ClientConfigError(
-            f"{name} is a {found} file, which librdkafka cannot read; export it as PEM (keytool -exportcert -rfc) and set "
-            f"ssl.{'truststore' if 'trust' in name else 'keystore'}.type=PEM"
-        )
+            f"{name} names {path}, which cannot be read ({error.strerror}); give the file's path"
+        ) from None
+    return PEM if b"-----BEGIN" in content else JKS if content.startswith(_JKS_MAGIC) else "PKCS12"
 
 
 def _key_in(path: str, kind: str) -> dict[str, str]:
     """A key store of Kafka's: of PEM, key and certificates are in one file."""
-    if kind == "PEM" or path.endswith(".pem"):
+    if kind == PEM:
         return {"ssl.certificate.location": path, "ssl.key.location": path}
     return {"ssl.keystore.location": path}

@@ -9,16 +9,26 @@ def read(tmp_path, text):
     return read_client_config(path)
 
 
+def store(tmp_path, content):
+    path = tmp_path / "store"
+    path.write_bytes(content)
+    return path
+
+
+PEM = b"a name\n-----BEGIN CERTIFICATE-----\n"
+
+
 def test_kafkas_names_become_librdkafkas(tmp_path):
+    trusted = store(tmp_path, PEM)
     assert read(
         tmp_path,
-        """# of the cluster
+        f"""# of the cluster
 security.protocol=SASL_SSL
 sasl.mechanism=SCRAM-SHA-512
 sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \\
     username="canary" password="se\\"cret";
 ssl.truststore.type=PEM
-ssl.truststore.location=/etc/ca.pem
+ssl.truststore.location={trusted}
 ssl.endpoint.identification.algorithm=
 """,
     ) == {
@@ -26,21 +36,37 @@ ssl.endpoint.identification.algorithm=
         "sasl.mechanism": "SCRAM-SHA-512",
         "sasl.username": "canary",
         "sasl.password": 'se"cret',
-        "ssl.ca.location": "/etc/ca.pem",
+        "ssl.ca.location": str(trusted),
         "ssl.endpoint.identification.algorithm": "none",
     }
 
 
-def test_a_key_store(tmp_path):
-    assert read(tmp_path, "ssl.keystore.type=PEM\nssl.keystore.location=/k.pem\nssl.key.password=x\n") == {
-        "ssl.certificate.location": "/k.pem",
-        "ssl.key.location": "/k.pem",
+@pytest.mark.parametrize("kind", ["", "ssl.keystore.type=JKS\n"])
+def test_a_key_store_is_what_its_bytes_are(tmp_path, kind):
+    path = store(tmp_path, PEM)
+    assert read(tmp_path, f"{kind}ssl.keystore.location={path}\nssl.key.password=x\n") == {
+        "ssl.certificate.location": str(path),
+        "ssl.key.location": str(path),
         "ssl.key.password": "x",
     }
-    assert read(tmp_path, "ssl.keystore.location=/k.p12\nssl.keystore.password=x\n") == {
-        "ssl.keystore.location": "/k.p12",
+    store(tmp_path, b"0\x82")
+    assert read(tmp_path, f"{kind}ssl.keystore.location={path}\nssl.keystore.password=x\n") == {
+        "ssl.keystore.location": str(path),
         "ssl.keystore.password": "x",
     }
+
+
+@pytest.mark.parametrize(
+    ("which", "content", "sentence"),
+    [
+        ("truststore", b"\xfe\xed\xfe\xed", "ssl.truststore.location is a JKS file.* keytool -exportcert -rfc"),
+        ("truststore", b"0\x82", "ssl.truststore.location is a PKCS12 file.* keytool -exportcert -rfc"),
+        ("keystore", b"\xfe\xed\xfe\xed", "ssl.keystore.location is a JKS file.* keytool -importkeystore"),
+    ],
+)
+def test_stores_that_librdkafka_cannot_read(tmp_path, which, content, sentence):
+    with pytest.raises(ClientConfigError, match=sentence):
+        read(tmp_path, f"ssl.{which}.location={store(tmp_path, content)}")
 
 
 def test_librdkafkas_own_names(tmp_path):
@@ -52,7 +78,10 @@ def test_librdkafkas_own_names(tmp_path):
     ("text", "sentence"),
     [
         ("acks=1", "acks is no setting of TLS or SASL that is known here; leave it out"),
-        ("ssl.truststore.location=/t.jks", "is a JKS file, which librdkafka cannot read; export it as PEM"),
+        (
+            "ssl.truststore.location=/nowhere/ca.pem",
+            "ssl.truststore.location names /nowhere/ca.pem, which cannot be read",
+        ),
         (
             "sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required;",
             "must be a PlainLoginModule or Scram",
