@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LONGEST_S = 30 * 86_400
 RECORDS = "records.csv"
+_EVIDENCE = "as evidence; with all brokers' logs in a folder, tidemark scan FOLDER looks for the cause"
 TOPIC = r"[a-zA-Z0-9._-]{1,249}"
 
 EPILOG = """\b
@@ -129,7 +130,7 @@ def canary_command(options: CanaryOptions) -> int:
         verdict = check(history)
         store_verdict(folder, verdict)
         if verdict.valid != "valid" and not keep:
-            keep, kept = True, "as evidence" if verdict.valid == "invalid" else "as it was not read to its end"
+            keep, kept = True, _EVIDENCE if verdict.valid == "invalid" else "as it was not read to its end"
     except BaseException:
         _tell(f"topic {topic} is left in the cluster, and the beginning of the history in {folder}")
         raise

@@ -45,7 +45,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     console.print(f"  [bold]{escape(of_acknowledged(stats))}[/]", soft_wrap=True)
     if verdict.unknown_because:
         console.print(f"  unknown because {escape(brief(visible(verdict.unknown_because), _LONGEST))}")
-    if "operations" not in stats:
+    if "operations" not in stats and verdict.judged_from != CLIENTS:
         console.print(
             f"  {stats['elections']} elections, {stats['truncations']} truncations "
             f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
