@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tidemark.checkers import History, Verdict, check
 from tidemark.harness.evidence.replica_evidence import doubts_in_meta
 from tidemark.harness.runs.meta import run_meta
 from tidemark.harness.scenario.compare import compare, cut_words, cuts
+from tidemark.harness.scenario.kept_run import store_run
 from tidemark.harness.scenario.links import LeaderAnswer
 from tidemark.harness.scenario.model import Expected, Scenario
 from tidemark.harness.scenario.records import compact
@@ -47,6 +49,7 @@ class ScenarioOutcome:
         claims_broken: those of the mismatches that are about claims inside the steps.
         stopped: why a step could not be carried out, and none after it was; empty if all were.
         answers: what followers heard about where their logs must end.
+        folder: where the run is kept, if it is.
         narrative: the replicas before the first step, after every step, and at rest in the end.
         summary: truncations, questions and answers, in the scripts' words.
         digest: of the history and of every event's time; two runs give the same.
@@ -66,6 +69,15 @@ class ScenarioOutcome:
     claims_broken: tuple[str, ...] = ()
     stopped: str = ""
     answers: tuple[LeaderAnswer, ...] = ()
+    folder: Path | None = None
+
+    def store(self, folder: Path) -> None:
+        """Keep it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        store_run(folder, self.scenario.text, self.history, self.verdict, self.digest, self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data, always with the same order of keys; the history is not in it."""
@@ -90,6 +102,7 @@ class ScenarioOutcome:
                 for scene in self.narrative
             ],
             "verdict": self.verdict.to_json(),
+            **({} if self.folder is None else {"folder": str(self.folder)}),
         }
 
 
@@ -142,7 +155,10 @@ def run_scenario(
     part = variant.name if plays is None else parse_variant(plays).name
     target = set_up(scenario, variant)
     try:
-        return _act(target, part, tell or _silent)
+        outcome = _act(target, part, tell or _silent)
+        if target.folder is not None:
+            outcome.store(target.folder)
+        return outcome
     finally:
         target.dispose()
 
@@ -182,6 +198,7 @@ def _act(target: ScriptTarget, plays: str, tell: Tell) -> ScenarioOutcome:
         claims_broken,
         stopped,
         tuple(target.answers),
+        target.folder,
     )
 
 

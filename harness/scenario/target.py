@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from tidemark.checkers.history.history import Op
@@ -61,6 +62,7 @@ class ScriptTarget(ABC):
         not_understood: why the trace cannot be relied on; empty if it can. doubted: the same of single nodes.
         died: processes that ended though nobody asked them to (docs/history.md).
         read_back: whether the final read came to an end.
+        folder: where what is left of the run is kept, if it is.
     """
 
     world = "sim"
@@ -85,6 +87,7 @@ class ScriptTarget(ABC):
         self.died: list[dict[str, Any]] = []
         self.read_back = False
         self.spends_epochs = False
+        self.folder: Path | None = None
         self._faults: dict[str, int] = {}
         self._told: set[int] = set()
 

@@ -19,6 +19,7 @@ from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.world import containers
 from tidemark.harness.conform.expectation import judged
 from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.runs.folder import store_verdict
 from tidemark.harness.scenario import parse_scenario, run_scenario
 from tidemark.harness.scenario.show import in_names
 from tidemark.harness.scenario.target import CannotPlayError, ScriptError
@@ -368,7 +369,9 @@ def _play(
             try:
                 with console.status(words) as status:
                     machines = session.open().machines
-                    outcome = _one_try(modelled, machines, brokers.system, wanted.contract, tells(status, words))
+                    folder = kept.of_try(number)
+                    told = tells(status, words)
+                    outcome = _one_try(modelled, machines, brokers.system, wanted.contract, told, folder)
             except CannotPlayError as error:
                 raise OfNoUseError(f"{kept.script} cannot be played on {brokers.word}: {error}") from None
             except (ContainerWorldError, ScriptError) as error:
@@ -396,6 +399,7 @@ def _one_try(
     system: System,
     contract: str | None,
     tell: Callable[[str], None],
+    folder: Path,
 ) -> ScenarioOutcome:
     """Play it once, judged by the promise that was asked for; its mismatches are what differs from the system's model."""
     from tidemark.checkers import check
@@ -403,10 +407,13 @@ def _one_try(
 
     scenario: Scenario = parse_scenario(modelled.script)
     variant = system.variant(modelled.variant).name
-    outcome = run_scenario(scenario, variant, LiveTargets(machines, system=system).target, tell)
+    outcome = run_scenario(
+        scenario, variant, LiveTargets(machines, system=system, folder=lambda *_: folder).target, tell
+    )
     outcome = judged(outcome, system)
     if contract is not None:
         outcome = replace(outcome, verdict=check(outcome.history, contract))
+        store_verdict(folder, outcome.verdict)
     return outcome
 
 

@@ -13,17 +13,18 @@ from rich.console import Console
 from tidemark.cli.conform_all import AllOptions, conform_all
 from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.extras import need
-from tidemark.cli.options import NEW_FILE, POSITIVE, RealRange, Several, VariantList, json_option
+from tidemark.cli.options import NEW_FILE, POSITIVE, RESULTS, RealRange, Several, VariantList, json_option
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
-from tidemark.cli.system_option import system_called
+from tidemark.cli.system_option import OWN, system_called
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
-from tidemark.cli.world import containers
+from tidemark.cli.world import World, containers
 from tidemark.harness.conform import known_differences
 from tidemark.harness.conform.players import MachinePlayer, SimulatorPlayer
 from tidemark.harness.conform.reality import played_as, stands_for
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.scenario import UnknownScenarioError, all_scenarios, find
+from tidemark.harness.scenario.kept_run import ScriptFolders
 from tidemark.harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
@@ -199,10 +200,12 @@ def _worlds(pairings: list[Pairing], options: ConformOptions) -> Iterator[list[P
 def _on_machines(name: str, brokers: int, options: ConformOptions) -> Iterator[Player]:
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
-    system = system_called(options.system if name == REAL else "tidemark")
+    text = options.system if name == REAL else OWN
+    system = system_called(text)
+    folders = ScriptFolders(RESULTS / "scripts", World("docker", system, text).suffix)
     with containers(brokers, system) as session:
 
         def set_up() -> SetUp:
-            return played_as(system, LiveTargets(session.open().machines, options.time_scale, system).target)
+            return played_as(system, LiveTargets(session.open().machines, options.time_scale, system, folders).target)
 
         yield MachinePlayer(name, set_up, session.close, real=name == REAL)

@@ -17,7 +17,7 @@ from tidemark.cli.options import FOLDER, NEW_FILE, RESULTS, words_in, writable_f
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, flag, option
-from tidemark.cli.world import containers
+from tidemark.cli.world import World, containers
 from tidemark.cli.writing_to import writing_file
 from tidemark.harness.conform import known_differences
 from tidemark.harness.conform.players import MachinePlayer
@@ -25,6 +25,7 @@ from tidemark.harness.conform.reality import played_as
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
 from tidemark.harness.scenario import all_scenarios
+from tidemark.harness.scenario.kept_run import ScriptFolders
 from tidemark.harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
@@ -154,13 +155,14 @@ def _play(
     played: Played, systems: dict[str, System], results: KeptResults, tries: int, time_scale: float, status: Console
 ) -> bool:
     """Play what is missing; false if the person stopped it."""
-    from tidemark.harness.conform.play_all import play_missing
+    from tidemark.harness.conform.play_all import HISTORIES, play_missing
     from tidemark.harness.conform.show_all import AllProgress
 
     @contextmanager
     def open_player(on: str, pairs: Sequence[Pair]) -> Iterator[Player]:
         brokers = max(pair.pairing.scenario.cluster.brokers for pair in pairs)
-        with open_kafka(systems[on], brokers, time_scale) as player:
+        folders = ScriptFolders(results.folder / HISTORIES, World("docker", systems[on], on).suffix, free=True)
+        with open_kafka(systems[on], brokers, time_scale, folders) as player:
             yield player
 
     kept = [one for _, one in played]
@@ -176,14 +178,14 @@ def _play(
 
 
 @contextmanager
-def open_kafka(system: System, brokers: int, time_scale: float) -> Iterator[Player]:
+def open_kafka(system: System, brokers: int, time_scale: float, folders: ScriptFolders) -> Iterator[Player]:
     """Brokers of a system, for as many scripts as are played on them; gone at the end."""
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
     with containers(brokers, system, tidy=True) as session:
         yield MachinePlayer(
             "kafka",
-            lambda: played_as(system, LiveTargets(session.open().machines, time_scale, system).target),
+            lambda: played_as(system, LiveTargets(session.open().machines, time_scale, system, folders).target),
             session.close,
             real=True,
         )

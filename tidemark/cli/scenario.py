@@ -12,7 +12,7 @@ from rich.progress import track
 from tidemark.cli.docker_client import tells
 from tidemark.cli.exits import ANOMALY, VALID, exit_code
 from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions, case_of
-from tidemark.cli.options import POSITIVE, RealRange, VariantName, json_option
+from tidemark.cli.options import FOLDER, POSITIVE, RESULTS, RealRange, VariantName, json_option, writable_folder
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
@@ -24,6 +24,7 @@ from tidemark.cli.world import World, containers, hosts_option, world_of, world_
 from tidemark.harness import scenario as scripts
 from tidemark.harness.conform.expectation import judged
 from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.scenario.kept_run import ScriptFolders
 from tidemark.harness.scenario.show import show_outcome
 from tidemark.harness.scenario.target import CannotPlayError, ScriptError
 from tidemark.harness.systems.outside.adapter import OutsideSystem
@@ -81,6 +82,11 @@ class ScenarioOptions(Options):
         default=1.0,
     )
     hosts: Path | None = shared(hosts_option)
+    out: Path | None = option(
+        "In containers: folder for what each try leaves, files of the nodes too.  "
+        "[default: results/scripts/NAME-VARIANT-SYSTEM]",
+        type=FOLDER,
+    )
     stop_at_first: bool = flag("Stop at the first outcome that is not as expected.")
     by_verdict: bool = flag("Exit by the verdicts, as tidemark run does, whatever the script expects.", "--verdict")
     each: bool = flag("Tell the whole run under every variant, also where it is the same as under another.")
@@ -111,7 +117,7 @@ def scenario_command(options: ScenarioOptions) -> int:
         variant_on(system, variant)
     simulated = world.is_simulated
     pairs = _pairs(chosen, world, variant)
-    tries = _simulated(pairs, stop=options.stop_at_first) if simulated else _contained(pairs, options, system)
+    tries = _simulated(pairs, stop=options.stop_at_first) if simulated else _contained(pairs, options, world)
     outcomes = [outcome for one in tries for outcome in one.outcomes]
     options.ci.tell([_case(one) for one in tries if one.times])
     several = options.times > 1
@@ -204,7 +210,7 @@ def _simulated(pairs: Pairs, *, stop: bool = False) -> list[Tries]:
     return found
 
 
-def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[Tries]:
+def _contained(pairs: Pairs, options: ScenarioOptions, world: World) -> list[Tries]:
     """All of them on the same containers, one after the other. After a run that could not be carried out they are replaced.
 
     Raises:
@@ -212,7 +218,9 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
     """
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
+    system = world.system
     brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
+    folders = ScriptFolders(writable_folder(options.out or RESULTS / "scripts"), world.suffix)
     console = output(stderr=True)
     tries = [Tries(scenario, variant, []) for scenario, variant in pairs]
     with containers(brokers, system, hosts=options.hosts) as session:
@@ -220,7 +228,7 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
             for attempt in range(1, options.times + 1):
                 words = f"{number} of {len(pairs)}: {one.scenario.name} under {one.variant}"
                 words += f", try {attempt} of {options.times}" if options.times > 1 else ""
-                targets = LiveTargets(session.open().machines, options.time_scale, system)
+                targets = LiveTargets(session.open().machines, options.time_scale, system, folders)
                 try:
                     with console.status(words) as status:
                         under, plays = _played_under(one.variant, system)
@@ -239,12 +247,11 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
                     said = f"not carried out: {error}"
                 else:
                     one.outcomes.append(outcome)
-                    said = _in_short(outcome)
+                    said = f"{_in_short(outcome)}, kept in {outcome.folder}"
                     if options.stop_at_first and not outcome.matched:
                         console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
                         return tries
-                if len(pairs) * options.times > 1:
-                    console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
+                console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
     return tries
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from tidemark.harness.clients.wire_client import NoAnswerError, RefusedError
+from tidemark.harness.evidence.collect import fetch_all
 from tidemark.harness.evidence.partition_disk import Batches
 from tidemark.harness.evidence.whole_trace import WholeTrace, whole_trace
 from tidemark.harness.live.run_loop import monotonic_us
@@ -85,6 +87,7 @@ class LiveEnding:
         read: reads everything back from whoever serves it; raises if that is refused, and is false while nobody serves it.
         give_up: lets what has no answer yet stay unknown.
         remember: called at the end of all, while processes still run.
+        folder: of the run: an archive of each node's files is kept there.
 
     Attributes:
         collected: the whole trace, once it is there. died: processes that ended though nobody asked them to.
@@ -99,6 +102,7 @@ class LiveEnding:
         read: Callable[[], bool],
         give_up: Callable[[], None],
         remember: Callable[[], None],
+        folder: Path | None = None,
     ) -> None:
         self.world = chronicle
         self.collected: WholeTrace | None = None
@@ -108,6 +112,7 @@ class LiveEnding:
         self._read = read
         self._give_up = give_up
         self._remember = remember
+        self._folder = folder
 
     def views(self, partitions: Iterable[str], *, with_reasons: bool = True) -> dict[str, PartitionView]:
         """How the partition stands."""
@@ -142,4 +147,6 @@ class LiveEnding:
         self.died = self.world.told_deaths(nodes)
         held = {broker: sight.held(broker) for broker in brokers}
         nodes.all_at_once(nodes.kill, nodes.ids)
+        if self._folder is not None:
+            fetch_all(nodes.controls, self._folder)
         self.collected = self.world.whole_trace(nodes, held, down)

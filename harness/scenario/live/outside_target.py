@@ -15,6 +15,7 @@ from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tidemark.harness.scenario.links import Link
     from tidemark.harness.scenario.live.cluster_view import ClusterView
@@ -35,9 +36,16 @@ class OutsideTarget(LiveTarget):
         CannotPlayError: the system has no view or no clients of a log, or the script asks for what no view tells.
     """
 
-    def __init__(self, scenario: Scenario, variant: AnyVariant, nodes: OutsideNodes, time_scale: float) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        variant: AnyVariant,
+        nodes: OutsideNodes,
+        time_scale: float,
+        folder: Path | None = None,
+    ) -> None:
         self._outside: OutsideSystem = nodes.system
-        super().__init__(scenario, variant, nodes, time_scale)
+        super().__init__(scenario, variant, nodes, time_scale, folder)
         self.spends_epochs = True
         name, real = self._outside.name, self._outside.real
         if not real.shows_leaders:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from tidemark.harness.clients.wire_client import NoAnswerError, RefusedError
+from tidemark.harness.evidence.collect import fetch_all
 from tidemark.harness.evidence.partition_disk import Disk
 from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.scenario.links import LeaderAnswer, Link
 from tidemark.harness.scenario.live.clients import BatchSender, Clients
 from tidemark.harness.scenario.live.cluster_view import ClusterView
@@ -53,12 +58,16 @@ class LiveTarget(ScriptTarget):
         variant: the protocol.
         nodes: the processes, already configured for this scenario.
         time_scale: every time of the script is multiplied by it; the nodes' settings are already.
+        folder: where the nodes' files are kept, and what came of the run; nowhere, if there is none.
     """
 
     world = "docker"
 
-    def __init__(self, scenario: Scenario, variant: AnyVariant, nodes: Nodes, time_scale: float) -> None:
+    def __init__(
+        self, scenario: Scenario, variant: AnyVariant, nodes: Nodes, time_scale: float, folder: Path | None = None
+    ) -> None:
         super().__init__(scenario, variant, nodes)
+        self.folder = folder
         self._nodes = nodes
         self._system = nodes.system
         self._sight = self.view_of(nodes)
@@ -76,6 +85,7 @@ class LiveTarget(ScriptTarget):
             read=self._read_back,
             give_up=self._give_up,
             remember=self._remember,
+            folder=folder,
         )
 
     def view_of(self, nodes: Nodes) -> ClusterView:
@@ -128,12 +138,18 @@ class LiveTarget(ScriptTarget):
         return seen.epoch >= 0 if self._nodes.has_controller else seen.role in ("leader", "follower")
 
     def dispose(self) -> None:
-        """End the processes, and the clients that still wait for them."""
+        """End the processes, and the clients that still wait for them. Of a run that came to no end, keep what can be had."""
         self._nodes.close()
+        if self.folder is not None and self._ending.collected is None:
+            with suppress(ContainerWorldError):
+                fetch_all(self._nodes.controls, self.folder)
         self._give_up()
 
     def measures(self) -> dict[str, int]:
         return {"real_us": self.now_us}
+
+    def described(self) -> dict[str, Any]:
+        return self._system.describe(self.variant)
 
     @property
     def now_us(self) -> int:

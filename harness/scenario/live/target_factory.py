@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.machine import Machine
@@ -29,14 +30,20 @@ class LiveTargets:
         machines: the controller's as 0, brokers from 1; a scenario takes the first ones.
         time_scale: every time of a script, time-outs included, is multiplied by it.
         system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
+        folder: gives a run's folder, for what its nodes leave and what came of it; without it nothing is kept.
     """
 
     def __init__(
-        self, machines: Mapping[int, Machine], time_scale: float = TIME_SCALE, system: System | None = None
+        self,
+        machines: Mapping[int, Machine],
+        time_scale: float = TIME_SCALE,
+        system: System | None = None,
+        folder: Callable[[Scenario, AnyVariant], Path] | None = None,
     ) -> None:
         self._machines = machines
         self._time_scale = time_scale
         self._system = system or TidemarkSystem()
+        self._folder = folder
 
     def target(self, scenario: Scenario, variant: AnyVariant) -> LiveTarget:
         """A target for one run.
@@ -61,6 +68,7 @@ class LiveTargets:
             first_leader_epoch=scenario.first_epoch,
             given=bool(scenario.given),
         )
+        folder = None if self._folder is None else self._folder(scenario, variant)
         if isinstance(self._system, OutsideSystem):
-            return OutsideTarget(scenario, variant, OutsideNodes(deployment, self._system), self._time_scale)
-        return LiveTarget(scenario, variant, Nodes(deployment, self._system), self._time_scale)
+            return OutsideTarget(scenario, variant, OutsideNodes(deployment, self._system), self._time_scale, folder)
+        return LiveTarget(scenario, variant, Nodes(deployment, self._system), self._time_scale, folder)

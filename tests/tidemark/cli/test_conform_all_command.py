@@ -36,7 +36,7 @@ def run(monkeypatch, tmp_path):
     models = {}
 
     @contextmanager
-    def open_kafka(system, brokers, time_scale):
+    def open_kafka(system, brokers, time_scale, folders):
         models[system.default_variant] = system.model(system.default_variant)[0]
         run.opened.append((system.name, brokers, time_scale))
         try:
