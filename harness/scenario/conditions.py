@@ -19,10 +19,10 @@ def parse_condition(cast: BrokerNames, records: Names, text: str) -> Condition:
     Raises:
         ValueError: with one sentence.
     """
-    for pattern, build in _CONDITIONS:
+    for name, pattern in PATTERNS.items():
         match = pattern.fullmatch(text)
         if match is not None:
-            return build(cast, records, match)
+            return _BUILDERS[name](cast, records, match)
     raise ValueError(f"cannot wait until {text!r}: conditions are {'; '.join(FORMS)}")
 
 
@@ -93,17 +93,30 @@ def _rest(_cast: BrokerNames, _records: Names, _m: re.Match[str]) -> Condition:
 
 _FIELDS = {"LEO": "leo", "HW": "hw", "log start": "start"}
 
-_CONDITIONS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
-    (re.compile(r"(.+?) ha(?:s|ve) (LEO|HW|log start) (\d+)( on disk)?"), _offset),
-    (re.compile(r"(\S+) leads(?: epoch (\d+))?"), _leads),
-    (re.compile(r"(.+?) follows? (\S+?)(?: in epoch (\d+))?"), _follows),
-    (re.compile(r"the ISR is (.+)"), _isr),
-    (re.compile(r"the replicas are (.+)"), _replicas),
-    (re.compile(r"the leader is (\S+)"), _leader),
-    (re.compile(r"(.+?) (?:is|are) acked"), _acked),
-    (re.compile(r"(\S+) is fenced"), _fenced),
-    (re.compile(r"all is at rest"), _rest),
-)
+PATTERNS: dict[str, re.Pattern[str]] = {
+    "offset": re.compile(r"(.+?) ha(?:s|ve) (LEO|HW|log start) (\d+)( on disk)?"),
+    "leads": re.compile(r"(\S+) leads(?: epoch (\d+))?"),
+    "follows": re.compile(r"(.+?) follows? (\S+?)(?: in epoch (\d+))?"),
+    "isr": re.compile(r"the ISR is (.+)"),
+    "replicas": re.compile(r"the replicas are (.+)"),
+    "leader": re.compile(r"the leader is (\S+)"),
+    "acked": re.compile(r"(.+?) (?:is|are) acked"),
+    "fenced": re.compile(r"(\S+) is fenced"),
+    "rest": re.compile(r"all is at rest"),
+}
+"""How each condition is written, also for who says it in other words (`tidemark.harness.handover.repeat`)."""
+
+_BUILDERS: dict[str, _Builder] = {
+    "offset": _offset,
+    "leads": _leads,
+    "follows": _follows,
+    "isr": _isr,
+    "replicas": _replicas,
+    "leader": _leader,
+    "acked": _acked,
+    "fenced": _fenced,
+    "rest": _rest,
+}
 
 FORMS = (
     "A, B have LEO 2",

@@ -20,6 +20,7 @@ from tidemark.cli.cluster import cluster_group
 from tidemark.cli.compare import compare_command
 from tidemark.cli.conform import conform_command
 from tidemark.cli.doctor import doctor_command
+from tidemark.cli.evidence import evidence_command
 from tidemark.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
 from tidemark.cli.explore import explore_command
 from tidemark.cli.export import export_command
@@ -93,6 +94,7 @@ for command in (
     check_command,
     canary_command,
     scan_command,
+    evidence_command,
     import_command,
     export_command,
     report_command,

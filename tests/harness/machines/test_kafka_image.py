@@ -94,7 +94,9 @@ def test_the_pom_names_kafka_and_one_logger_and_no_host():
     pom = ET.parse(RECIPE / "pom.xml").getroot()
     artifacts = [one.text for one in pom.findall("m:dependencies/m:dependency/m:artifactId", POM)]
 
-    assert artifacts == ["kafka_2.13", "slf4j-simple"]
+    assert artifacts == ["kafka_2.13", "kafka-tools", "slf4j-simple"]
+    left_out = pom.findall("m:dependencies/m:dependency[2]/m:exclusions/m:exclusion/m:artifactId", POM)
+    assert [one.text for one in left_out] == ["*"]  # loggers among them
     assert pom.find("m:dependencies/m:dependency/m:version", POM).text == "${kafka}"
     assert not pom.findall(".//m:repositories", POM)
     assert not pom.findall(".//m:pluginRepositories", POM)

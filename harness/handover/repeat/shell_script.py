@@ -1,0 +1,145 @@
+"""The shell script that repeats a script's run with Docker and Kafka's own tools."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from shlex import join, quote
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.harness.handover.repeat.shell_target import ShellTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.harness.scenario.model import Scenario
+
+LAYOUT: Final = frozenset(
+    {
+        "node.id",
+        "process.roles",
+        "log.dirs",
+        "listeners",
+        "advertised.listeners",
+        "listener.security.protocol.map",
+        "inter.broker.listener.name",
+        "controller.quorum.voters",
+        "controller.listener.names",
+        "broker.session.timeout.ms",
+        "replica.lag.time.max.ms",
+    }
+)
+"""Settings that the shell script writes itself: where a node is, and the times that it makes longer."""
+PATIENT_MS: Final = 120_000
+"""A session, and how long a follower may lag, is at least that: Kafka's tools take seconds to start, one after the other."""
+OLDEST_IMAGE: Final = (3, 7)
+"""The first Kafka of which there is an image ``apache/kafka``."""
+
+
+class ShellScript(NamedTuple):
+    """The script, and what of the scenario is not in it, or not exactly so: (command, why)."""
+
+    text: str
+    cannot: list[tuple[str, str]]
+    nearly: list[tuple[str, str]]
+
+
+def why_not(scenario: Scenario | None, version: str, properties: Mapping[str, str]) -> str:
+    """Why no shell script can be made; empty if one can."""
+    if scenario is None:
+        return "the run followed a plan and no script: tidemark shrink --script writes one that shows the same"
+    if "process.roles" not in properties:
+        return "the cluster had ZooKeeper, of which Apache Kafka has no image"
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_IMAGE:
+        return f"there is no image apache/kafka:{version}"
+    if scenario.given:
+        return "the brokers began with logs that were laid on their disks"
+    return ""
+
+
+def shell_script(
+    scenario: Scenario, variant: str, version: str, properties: Mapping[str, str], verdict: str
+) -> ShellScript:
+    """Write it.
+
+    Args:
+        scenario: what was played.
+        variant: whose commands were carried out.
+        version: of Kafka.
+        properties: a broker's, as it ran.
+        verdict: of the run, in a sentence.
+    """
+    target = ShellTarget(scenario)
+    for step in scenario.steps:
+        target.lines += ["", f"say {quote(f'{step.number}. {step.words}')}"]
+        for command in step.commands:
+            if command.variants is None or variant in command.variants:
+                target.carry_out(command)
+    lines = [
+        "#!/usr/bin/env bash",
+        *_comment(f"{scenario.name}: {scenario.title}."),
+        "#",
+        *_comment(scenario.about),
+        "#",
+        *_comment(
+            f"Repeats that on Apache Kafka {version} with Docker and Kafka's own tools. With Tidemark: {verdict} Exit code 1: an "
+            "acknowledged record was lost, or an accepted reassignment was not carried out; 0: neither; 2: it could not be played "
+            "to its end."
+        ),
+        "#",
+        "#   ./repeat.sh",
+        "#   IMAGE=my/kafka:patched ./repeat.sh     another image, with Kafka in /opt/kafka, bash and the command ip",
+        "#   KEEP=1 ./repeat.sh                     leaves the containers",
+        "#",
+        *_comment(
+            "Kafka's tools take seconds to start, where the clients of the run took none. So broker.session.timeout.ms and "
+            f"replica.lag.time.max.ms are longer than in the run ({properties['broker.session.timeout.ms']} and "
+            f"{properties['replica.lag.time.max.ms']}): see SESSION_MS and LAG_MS. Producers wait ten minutes for an answer and "
+            "never try again. Values of records are their names."
+        ),
+        *_notes("Not exactly as in the run:", target.nearly),
+        *_notes("CANNOT be done with Kafka's tools, so this script stops there:", target.cannot),
+        "set -u",
+        "",
+        f'IMAGE="${{IMAGE:-apache/kafka:{version}}}"',
+        f"BROKERS={scenario.cluster.brokers}",
+        *(f"NAME_{number}={quote(name)}" for number, name in enumerate(("controller", *scenario.brokers))),
+        f"REPLICAS={':'.join(map(str, next(iter(scenario.cluster.assignment().values()))))}",
+        f'SESSION_MS="${{SESSION_MS:-{_at_least(properties["broker.session.timeout.ms"], PATIENT_MS)}}}"',
+        f'LAG_MS="${{LAG_MS:-{_at_least(properties["replica.lag.time.max.ms"], PATIENT_MS)}}}"',
+        f"TOPIC_SETTINGS={quote(_topic(properties))}",
+        f"SETTINGS={quote(_settings(properties))}",
+        "",
+        files("tidemark.harness.handover.repeat").joinpath("cluster.sh").read_text(encoding="utf-8"),
+        "# ---------------------------------------------------------------- what happens",
+        "",
+        "bring_up",
+        *target.lines,
+        "",
+        "judges",
+        "",
+    ]
+    return ShellScript("\n".join(lines), target.cannot, target.nearly)
+
+
+def _at_least(value: str, least: int) -> str:
+    return str(max(int(value), least))
+
+
+def _topic(properties: Mapping[str, str]) -> str:
+    names = ("min.insync.replicas", "unclean.leader.election.enable")
+    return join([word for name in names for word in ("--config", f"{name}={properties[name]}")])
+
+
+def _settings(properties: Mapping[str, str]) -> str:
+    return "\n".join(f"{name}={value}" for name, value in properties.items() if name not in LAYOUT)
+
+
+def _comment(words: str) -> list[str]:
+    return [f"# {line}" for line in re.findall(r"\S.{0,126}(?=\s|$)", " ".join(words.split()))]
+
+
+def _notes(head: str, notes: list[tuple[str, str]]) -> list[str]:
+    if not notes:
+        return []
+    return ["#", f"# {head}", *(line for text, why in notes for line in _comment(f"- {text}: {why}"))]

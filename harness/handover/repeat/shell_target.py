@@ -1,0 +1,224 @@
+"""A script's commands as lines of shell, which call what ``cluster.sh`` defines; what Kafka's tools cannot do is said instead.
+
+It takes the place of a `ScriptTarget`: each command is performed on it, and writes down what it would do. Containers cut off whole
+machines from each other, so messages of one kind can be stopped only where it comes to the same; that is noted.
+"""
+
+from __future__ import annotations
+
+from shlex import join
+from typing import TYPE_CHECKING, Final
+
+from tidemark.harness.scenario.conditions import PATTERNS
+from tidemark.harness.scenario.records import expand_list
+from tidemark.harness.scenario.words import BrokerNames
+from tidemark.nodes.core.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+    from tidemark.harness.scenario.links import Link
+    from tidemark.harness.scenario.model import Command, Scenario
+
+TO_CONTROLLER: Final = "all between these two is cut, heartbeats and metadata: the broker's session ends if it lasts"
+BETWEEN: Final = "all between these two is cut, either way"
+AS_CUT: Final = {
+    "fetch requests": BETWEEN,
+    "epoch requests": BETWEEN,
+    "leadership": TO_CONTROLLER,
+    "heartbeats": TO_CONTROLLER,
+    "registrations": TO_CONTROLLER,
+    "ISR changes": TO_CONTROLLER,
+}
+"""Kinds that are stopped with all else between two nodes, and what has to be said of it."""
+
+
+class CannotError(Exception):
+    """Kafka's tools have no means for it; the message says what that is."""
+
+
+class ShellTarget:
+    """Gathers the lines of one script.
+
+    Args:
+        scenario: the script.
+
+    Attributes:
+        lines: so far. cannot, nearly: (command, why) of those that cannot be done, or not exactly so.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._cast = BrokerNames(scenario.brokers)
+        self._acks = scenario.cluster.acks
+        self._nearly = ""
+        self.lines: list[str] = []
+        self.cannot: list[tuple[str, str]] = []
+        self.nearly: list[tuple[str, str]] = []
+
+    def carry_out(self, command: Command) -> None:
+        """Write down a command."""
+        text = command.text
+        if text.startswith("expect "):
+            self.lines.append(f"say {_quoted('the script expects: ' + text.removeprefix('expect '))}")
+            return
+        self._nearly = ""
+        before = len(self.lines)
+        try:
+            command.perform(self)
+        except CannotError as error:
+            del self.lines[before:]
+            self._call("cannot", f"{text}: {error}")
+            self.cannot.append((text, str(error)))
+            return
+        if self._nearly:
+            self.lines.insert(before, f"# {text}: {self._nearly}")
+            self.nearly.append((text, self._nearly))
+
+    def _call(self, *words: object) -> None:
+        self.lines.append(join(map(str, words)))
+
+    def _leader_or(self, broker: int | None) -> str:
+        """Words of shell."""
+        return '"$(leader)"' if broker is None else str(broker)
+
+    # Clients
+
+    def send(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> None:
+        """A batch that nobody waits for."""
+        self.lines.append(f"sends {self._leader_or(broker)} {acks or self._acks} {join(names)}")
+
+    def write(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> None:
+        """One that is waited for."""
+        self.lines.append(f"writes {self._leader_or(broker)} {acks or self._acks} {join(names)}")
+
+    def read(self, broker: int | None) -> None:
+        """A consumer."""
+        self.lines.append(f"reads {self._leader_or(broker)}")
+
+    def delete_records(self, offset: int, broker: int | None) -> None:
+        """A client deletes."""
+        self.lines.append(f"deletes {self._leader_or(broker)} {offset}")
+
+    # Time
+
+    def run(self, duration_us: int) -> None:
+        """Time passes."""
+        self._call("sleep", f"{duration_us / 1e6:g}")
+
+    def wait(self, what: str, _condition: Callable[[], bool], _within_us: int = 0) -> None:
+        """A condition, in the words of the script."""
+        name, match = next((name, found) for name, one in PATTERNS.items() if (found := one.fullmatch(what)))
+        self._call("waits", what, *self._seen(name, match))
+
+    def _seen(self, name: str, match: re.Match[str]) -> tuple[object, ...]:
+        if name == "offset":
+            if match[2] == "HW" and not match[4]:
+                self._nearly = "seen in the checkpoint, some seconds late"
+            if match[2] == "log start" and match[4]:
+                raise CannotError("a log start on the disk is not waited for")
+            fields = {"LEO": "leo", "HW": "hw", "log start": "log_start"}
+            return "have", fields[match[2]], match[3], *self._cast.brokers(match[1])
+        if name == "leads":
+            return "leads", self._cast.broker(match[1]), match[2] or 0
+        if name == "follows":
+            return "follows", self._cast.broker(match[2]), match[3] or 0, *self._cast.brokers(match[1])
+        if name in ("isr", "replicas"):
+            brokers = ",".join(map(str, sorted(self._cast.brokers(match[1]))))
+            return "isr_is" if name == "isr" else "replicas_are", brokers
+        if name == "leader":
+            return "leader_is", -1 if match[1] == "none" else self._cast.broker(match[1])
+        if name == "acked":
+            return "acked", *expand_list(match[1])
+        if name == "fenced":
+            return "is_fenced", self._cast.broker(match[1])
+        self._nearly = "all replicas are in sync"
+        return ("at_rest",)
+
+    # Processes and links
+
+    def end_process(self, broker: int, how: str, _keep: int = 0) -> None:
+        """Crash, clean stop, lost disk."""
+        if how == "power":
+            raise CannotError("the power of one machine cannot be cut")
+        self._call({"crash": "crashes", "clean": "stops", "disk": "wipes"}[how], broker)
+
+    def start(self, broker: int) -> None:
+        """A process."""
+        self._call("starts", broker)
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+        self._call("pauses", broker)
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT."""
+        self._call("resumes", broker)
+
+    def block(self, links: tuple[Link, ...]) -> None:
+        """Packets are lost."""
+        for tag, one, other in self._pairs(links):
+            self._call("cuts", tag, one, other)
+
+    def unblock(self, links: tuple[Link, ...]) -> None:
+        """They pass again."""
+        for tag, one, other in self._pairs(links):
+            self._call("joins", tag, one, other)
+
+    def _pairs(self, links: tuple[Link, ...]) -> list[tuple[str, int, int]]:
+        """What is cut, as (tag, node, node); each pair once."""
+        pairs: dict[tuple[str, int, int], None] = {}
+        for link in links:
+            if link.kind is not None:
+                if link.kind not in AS_CUT:
+                    raise CannotError(f"{link.kind} cannot be told from all other messages")
+                self._nearly = AS_CUT[link.kind]
+            with_controller = link.kind is not None and AS_CUT[link.kind] == TO_CONTROLLER
+            sources, targets = self._ends(link.source, with_controller), self._ends(link.to, with_controller)
+            tag = (link.kind or "all").replace(" ", "-")
+            for one in sources:
+                for other in targets:
+                    if one != other and (not with_controller or CONTROLLER in (one, other)):
+                        pairs[tag, min(one, other), max(one, other)] = None
+        return list(pairs)
+
+    def _ends(self, node: int | None, with_controller: bool) -> tuple[int, ...]:
+        if node is not None:
+            return (node,)
+        brokers = tuple(self._scenario.cluster.broker_ids())
+        return (CONTROLLER, *brokers) if with_controller else brokers
+
+    def hold(self, links: tuple[Link, ...]) -> None:
+        """Messages that come late."""
+        raise CannotError("messages cannot be held back and let go later")
+
+    release = hold
+
+    # The controller
+
+    def elect(self, how: str, broker: int) -> None:
+        """An operator's election."""
+        if how == "unclean":
+            self._nearly = "Kafka chooses which replica"
+            self._call("elects_as", how)
+        else:
+            self.lines.append(f"elects {broker if how == 'forced' else '${ASSIGNED%%,*}'}")
+
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's order."""
+        self._call("reassigns", ",".join(map(str, replicas)))
+
+    def crash_controller(self) -> None:
+        """Of several, one."""
+        raise CannotError("there is one controller, and none that could take over")
+
+    start_controller = crash_controller
+
+    def retain(self, _broker: int, _batches: int) -> None:
+        """Retention of one broker."""
+        raise CannotError("retention acts on all brokers by their own clocks")
+
+
+def _quoted(words: str) -> str:
+    return join([words])
