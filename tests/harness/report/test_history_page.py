@@ -196,6 +196,16 @@ def test_a_history_with_an_order_only_has_no_figures_and_says_why(tmp_path):
     assert {link[1:] for link in page.links if link[0] == "#"} <= set(page.ids)
 
 
+def test_where_all_records_fared_alike_there_are_no_others(tmp_path):
+    ops = [*send(0, "p1", 1, 0), *poll(2, "c1", (0, 1), final=True)]
+    found = History(
+        {"read_back": True}, [op._replace(time=place) for place, op in enumerate(ops)]
+    )  # an order: no figures
+    page = Page(write_history_page(found, check(found), tmp_path / "r.html", "mine").page)
+
+    assert "thereas promisedall\n" in page.text
+
+
 def test_a_history_without_operations_says_so(tmp_path):
     written = write_history_page(History(), check(History()), tmp_path / "r.html", "mine.jsonl")
 
