@@ -31,9 +31,9 @@ for which the plan keeps servers down: up to 2.5 s, multiplied by the *times* of
 not compared: some clients wait for an answer, and others try again at once."""
 
 READ_WITH_CARE = """\
-- A power loss takes from NATS and etcd everything that they had not synced, the worst that a disk may do. Of Kafka and of our
-  own nodes a share of it survives, drawn for each log. So a 0 of Kafka or of our own nodes says less than one of NATS or
-  etcd, and how large a loss is cannot be compared.
+- A power loss takes from NATS, etcd and Fluss everything that they had not synced, the worst that a disk may do. Of Kafka and
+  of our own nodes a share of it survives, drawn for each log. So a 0 of Kafka or of our own nodes says less than one of the
+  others, and how large a loss is cannot be compared.
 - A disk here keeps what was synced, always. A real one may not.
 - Plans are short. Each system plays them slowed down by a factor (*times* in the table above). Kafka's time-outs are shorter
   than its defaults, and multiplied by the same factor. Seconds of silence tell more about time-outs than about systems.
@@ -42,15 +42,18 @@ READ_WITH_CARE = """\
   the second warns of: power loss of one *and* cut links. [A script does](findings/nats-one-power-loss.md), and loses records.
 - The servers share one machine, and are slower than on machines of their own.
 - Reads that are out of date are looked for where it can be told: in the logs of Kafka's and our replicas, and in etcd's set.
-  NATS shows no high watermark, so nobody looked there."""
+  NATS shows no high watermark, so nobody looked there, and neither on Fluss.
+- A kill takes nothing from a disk, so it excuses no loss here, though the words of Fluss, as those of Kafka, end where no
+  replica is alive, as when *kill* kills all three. Why Fluss loses then is [a finding](findings/fluss-high-watermark.md)."""
 
 NOT_TRIED = """\
-- Clocks that jump. NATS and etcd are static Go programs, which load no library that could move their clock.
+- Clocks that jump. NATS and etcd are static Go programs, which load no library that could move their clock; nobody
+  could see whether it comes through to Fluss.
 - Lost and full disks, slow links, and several kinds of trouble at once. `tidemark run` and `tidemark soak` try those.
 - Flipped bits in, and tails cut off, a server's files: tried [by themselves](systems.md#damaged-files).
 - More than three servers, more than one log, upgrades, clusters whose members change.
-- The power of Kafka's KRaft controller: it is one process here, and goes on.
-- Apache Fluss, which can be run (`fluss:VERSION`), Redpanda, Pulsar and RabbitMQ: not yet.
+- The power of Kafka's KRaft controller, and of Fluss' coordinator and its ZooKeeper: each is one process here, and goes on.
+- Redpanda, Pulsar and RabbitMQ: not yet.
 - Losses that want a certain order of events, such as Kafka's [missed reign](findings/missed-reign.md): the plans here are
   random. Each [finding](findings/README.md) has a script.
 - Any setting but the default and the one beside it; the *synced* rows under kill, pause and partition."""
