@@ -37,6 +37,8 @@ ROUTES, MONITOR = 6222, 8222
 ACCOUNT = "$G"
 """Of clients that say no other."""
 SYNC_ALWAYS = "sync-always"
+CAN_PREFER = (2, 11)
+"""From this version on who steps down can be told who is to lead; a server before it refuses to be told."""
 SETUP_S = 60.0
 LEADER_S = 10.0
 LOOK_S = 0.1
@@ -128,9 +130,10 @@ cluster {{ name: C, listen: 0.0.0.0:{ROUTES}, no_advertise: true, routes: [{rout
         finally:
             connection.close()
 
-    @staticmethod
-    def _have_first_lead(connection: NatsConnection, kind: str, name: str) -> None:
+    def _have_first_lead(self, connection: NatsConnection, kind: str, name: str) -> None:
         """Wait until a stream or a consumer is at rest, and node 1 leads, or will not."""
+        can_prefer = tuple(map(int, self.version.split("."))) >= CAN_PREFER
+        wish = {"placement": {"preferred": "n1"}} if can_prefer else None
         deadline = time.monotonic() + LEADER_S
         while time.monotonic() < deadline:
             cluster = connection.ask(f"{kind}.INFO.{name}")["cluster"]
@@ -138,7 +141,7 @@ cluster {{ name: C, listen: 0.0.0.0:{ROUTES}, no_advertise: true, routes: [{rout
             if cluster.get("leader") == "n1" and current:
                 return
             if cluster.get("leader") and current:
-                connection.ask(f"{kind}.LEADER.STEPDOWN.{name}", {"placement": {"preferred": "n1"}})
+                connection.ask(f"{kind}.LEADER.STEPDOWN.{name}", wish)
             time.sleep(LOOK_S)
 
     def client(self, workload: str) -> Client:

@@ -8,8 +8,9 @@ import pytest
 
 from tidemark import Outcome
 from tidemark.harness.systems.nats import client as module
+from tidemark.harness.systems.nats import system
 from tidemark.harness.systems.nats.client import NatsClient, NatsQueue
-from tidemark.harness.systems.nats.connection import NatsError
+from tidemark.harness.systems.nats.connection import NatsConnection, NatsError
 
 NEXT = "$JS.API.CONSUMER.MSG.NEXT.t-0.q"
 INFO = "$JS.API.STREAM.INFO.t-0"
@@ -146,6 +147,26 @@ def test_a_message_that_comes_late_is_not_the_answer_to_another_request(queue, s
     server._answer = lambda *_: server.answers[NEXT].encode()
 
     assert queue.invoke("dequeue", None).type == "fail"
+
+
+@pytest.mark.parametrize(
+    ("version", "wish"),
+    [
+        ("2.10.26", b""),
+        ("2.11.0", b'{"placement": {"preferred": "n1"}}'),
+        ("2.15.1", b'{"placement": {"preferred": "n1"}}'),
+    ],
+)
+def test_a_server_is_told_who_is_to_lead_where_it_takes_that(server, monkeypatch, version, wish):
+    monkeypatch.setattr(system, "LEADER_S", 0.05)
+    monkeypatch.setattr(system, "LOOK_S", 0)
+    server.answers[INFO] = json.dumps({"cluster": {"leader": "n2", "replicas": [{"current": True}]}})
+    server.answers["$JS.API.STREAM.LEADER.STEPDOWN.t-0"] = json.dumps({"success": True})
+    connection = NatsConnection(server.address)
+
+    system.NatsSystem(version)._have_first_lead(connection, "STREAM", "t-0")
+    connection.close()
+    assert ("$JS.API.STREAM.LEADER.STEPDOWN.t-0", wish) in server.asked
 
 
 def test_a_log_is_read_as_before(server, monkeypatch):
