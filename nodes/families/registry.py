@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tidemark.nodes.core.switches import VariantError
 from tidemark.nodes.families.bookkeeper.family import BOOKKEEPER
 from tidemark.nodes.families.family import AnyVariant, Family
@@ -25,7 +27,22 @@ def parse_variant(text: str) -> AnyVariant:
         if preset in family.presets:
             return family.parse(text)
     known = ", ".join(name for family in FAMILIES for name in family.presets)
-    raise VariantError(f"unknown variant {preset!r}: known are {known}")
+    raise VariantError(f"unknown variant {preset!r}{_release(preset)}: known are {known}")
+
+
+def _release(name: str) -> str:
+    """Which preset a release of Kafka goes by that has none of its own: the newest that is not newer."""
+    number = re.fullmatch(r"kafka-(\d+)\.(\d+)(?:\.\d+)?", name)
+    if number is None:
+        return ""
+    older = [
+        tuple(map(int, one.removeprefix("kafka-").split(".")))
+        for one in KAFKA.presets
+        if re.fullmatch(r"kafka-\d+\.\d+", one)
+    ]
+    wanted = tuple(map(int, number.groups()))
+    nearest = max((one for one in older if one <= wanted), default=min(older))
+    return f" (Apache Kafka {name.removeprefix('kafka-')} goes by kafka-{nearest[0]}.{nearest[1]})"
 
 
 def family_of(variant: AnyVariant) -> Family:

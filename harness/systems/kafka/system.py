@@ -28,6 +28,7 @@ from tidemark.harness.systems.kafka.kafka_versions import (
     protocol_for,
     shown_preset,
 )
+from tidemark.harness.systems.kafka.known_settings import refuse_unknown
 from tidemark.harness.systems.kafka.node_configuration import node_configuration
 from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
@@ -144,7 +145,9 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         from tidemark.harness.machines.kafka_image import build_kafka_image
 
-        return build_kafka_image(client, self.kafka.version, tell, build_of=self.kafka.build)
+        image = build_kafka_image(client, self.kafka.version, tell, build_of=self.kafka.build)
+        refuse_unknown(client, image, self.kafka.version, self.broker_config)
+        return image
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
         return KafkaControl(machine, on_lost)

@@ -32,6 +32,14 @@ def test_what_no_family_knows_is_answered_with_all_presets():
         parse_variant("paxos")
 
 
+@pytest.mark.parametrize(
+    ("release", "preset"), [("0.8", "0.10"), ("1.1", "0.11"), ("2.7.1", "2.7"), ("3.9", "3.7"), ("4.3", "4.0")]
+)
+def test_a_release_of_kafka_without_a_preset_is_told_by_which_it_goes(release, preset):
+    with pytest.raises(VariantError, match=rf"\(Apache Kafka {release} goes by kafka-{preset}\): known are"):
+        parse_variant(f"kafka-{release}")
+
+
 def test_repaired_is_all_repairs_at_once():
     repaired = parse_variant("quorum-hwm+repaired")
     one_by_one = parse_variant("quorum-hwm+majority-index+own-generation+compared+rejoin=conflict")
