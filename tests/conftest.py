@@ -16,7 +16,7 @@ import slow_tests
 from hypothesis import HealthCheck, settings
 from missing import MISSING, skip_without
 from one_engine import WORKER_KEY, OneEngine, ask
-from shared_work import put_in_order
+from shared_work import TogetherWithSpark, put_in_order
 
 from tidemark.harness.machines.docker_engine import connect
 from tidemark.harness.machines.errors import ContainerWorldError, ImageError
@@ -56,6 +56,11 @@ def pytest_unconfigure(config):
 def pytest_configure_node(node):
     """Of pytest-xdist, in the process that leads."""
     node.workerinput[WORKER_KEY] = node.config.stash[_engine].address
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return TogetherWithSpark(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
