@@ -40,6 +40,7 @@ from tidemark.harness.report.when_stuck import seen_by_clients
 from tidemark.harness.report.whole_run import whole_run
 from tidemark.harness.report.why_section import Why
 from tidemark.harness.runs.own_rules import variant_options
+from tidemark.harness.runs.shown_as import shown_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +319,7 @@ def _run_view(
     story = tell(history, anomaly, marked) if anomaly is not None else None
     picture = ""
     if story is not None and (story.anomaly.verdict == VIOLATION or story.offset is not None):
-        label = f"Space-time picture of {story.anomaly.name} in {story.partition} under {variant}"
+        label = f"Space-time picture of {story.anomaly.name} in {story.partition} under {shown_as(history.meta)}"
         with looks():
             picture = save(draw_story(story), folder, f"{name}-spacetime", label)
     if plan_file is None or not (folder / plan_file).exists():
@@ -331,7 +332,7 @@ def _run_view(
     elsewhere = _elsewhere(world, str(history.meta.get("system", "tidemark")))
     return RunView(
         name=name,
-        title=f"{variant}, plan {plan.get('index', '?')}",
+        title=f"{shown_as(history.meta)}, plan {plan.get('index', '?')}",
         variant=variant,
         anomaly=anomaly,
         story=story,

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tidemark.harness.runs.shown_as import shown_as
 from tidemark.harness.scenario.compare import describe
 from tidemark.harness.scenario.expectations import epochs
 from tidemark.harness.scenario.model import Scenario
@@ -36,7 +37,7 @@ def show_outcome(outcome: ScenarioOutcome, console: Console) -> None:
     """The whole run."""
     scenario = outcome.scenario
     console.print(Text(f"{scenario.title}", style="bold"))
-    console.print(Text(f"{scenario.name} under {outcome.variant} · {scenario.source}", style="dim"))
+    console.print(Text(f"{scenario.name} under {shown_as(outcome.history.meta)} · {scenario.source}", style="dim"))
     if scenario.about:
         console.print(Text(scenario.about))
     console.print(

@@ -29,6 +29,7 @@ from tidemark.cli.world import World, WorldOptions, containers
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
 from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.runs.shown_as import shown_as
 from tidemark.harness.search.findings import recognised
 from tidemark.harness.search.shrink.cause import causes_of
 from tidemark.harness.search.shrink.choice import chosen
@@ -139,8 +140,8 @@ def run_command(options: RunOptions) -> int:
     else:
         console = output()
         console.print(
-            f"[bold]{variant}[/], plan {plan.index} of seed {plan.seed} ({plan.profile}): {len(plan.faults)} faults, "
-            f"{run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[world.name]}, digest {run.digest}"
+            f"[bold]{shown_as(run.history.meta)}[/], plan {plan.index} of seed {plan.seed} ({plan.profile}): "
+            f"{len(plan.faults)} faults, {run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[world.name]}, digest {run.digest}"
         )
         print_verdict(verdict, console)
         for one in known:
