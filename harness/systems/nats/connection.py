@@ -178,7 +178,8 @@ class NatsConnection:
         header = int(fields[-2]) if headers else 0
         status = content[:header].split(b"\r\n")[0].split(maxsplit=2)
         if len(status) > 1:
-            raise NatsError(b" ".join(status[1:]).decode(), int(status[1]))
+            told = status[2].decode() if len(status) > 2 else "no responders"
+            raise NatsError(f"{told} ({status[1].decode()})", int(status[1]))
         return Delivered(subject, subscription, reply, content[header:])
 
     def _send(self, data: bytes) -> None:
