@@ -22,6 +22,16 @@ class Share:
     width: float
 
 
+KINDS = {
+    "kept": "kept its promise",
+    "lost": "lost acknowledged records",
+    "failed": "failed in another way: logs differ, or replication is stuck",
+    "permitted": "lost records only where its promise excuses it",
+    "unknown": "could not be judged",
+}
+"""What the colours of a bar mean, in the order in which they are told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What is to be said of a variant first.
@@ -54,6 +64,12 @@ def answers(comparison: Comparison) -> list[Answer]:
     return [_answer(variant) for variant in comparison.variants]
 
 
+def legend(told: list[Answer]) -> list[tuple[str, str]]:
+    """What the colours mean that are to be seen."""
+    seen = {"kept"} | {share.kind for answer in told for share in answer.shares}
+    return [(kind, words) for kind, words in KINDS.items() if kind in seen]
+
+
 def headline(comparison: Comparison) -> str:
     """The answer in one sentence: who broke no promise, or, if everybody did, who did so least and most often."""
     judged = [variant for variant in comparison.variants if variant.judged]
@@ -61,7 +77,7 @@ def headline(comparison: Comparison) -> str:
         return "No run could be judged"
     kept = [variant for variant in judged if not variant.violating.hits]
     if len(kept) == 1:
-        return f"{_called(kept[0].variant)}: 0 of {_runs(kept)} lost records or failed otherwise"
+        return f"{_called(kept[0].variant)}: 0 of {_runs(kept)} lost records, diverged or got stuck"
     if kept:
         of = "All" if len(kept) == len(comparison.variants) else f"{len(kept)} of {len(comparison.variants)}"
         names = "; ".join(rule_words(variant.variant).called for variant in kept)
@@ -94,9 +110,10 @@ def _brief(variant: VariantResult) -> str:
         return unknown.strip() or "No run."
     if lost.hits:
         told = f"Lost acknowledged records in {_hits(lost)} ({percent(lost.share)})"
-        told += f", and failed otherwise in {others:,} more" if others else ""
+        told += f", and failed in another way in {others:,} more" if others else ""
     elif others:
-        told = f"Lost nothing that it promises to keep, but failed otherwise in {_hits(variant.violating)}"
+        told = f"Lost {'nothing that it promises to keep' if variant.any_loss.hits else 'no acknowledged record'}, but failed in "
+        told += f"another way in {_hits(variant.violating)}"
         told += f" ({percent(variant.violating.share)})"
     else:
         told = f"Kept its promise in all {lost.runs:,} runs"

@@ -18,7 +18,7 @@ from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.marks import MARKS
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures, words
-from tidemark.harness.report.answer import answers, headline, nearly_agreeing, oddities
+from tidemark.harness.report.answer import answers, headline, legend, nearly_agreeing, oddities
 from tidemark.harness.report.comparison import ANY, LOST, Comparison, Example, PartLine, RunLine
 from tidemark.harness.report.environment import written
 from tidemark.harness.report.epoch_requests import why_none
@@ -144,6 +144,7 @@ def render(
     ]
     told = [view for example in examples if (view := _brief(example, deciding, runs)) is not None]
     explained = {brief.anchor: _told_at(brief, runs) for brief in told}
+    answered = answers(comparison)
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
     return written(
         out_dir / "report.html",
@@ -151,7 +152,8 @@ def render(
         comparison=comparison,
         pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
         headline=headline(comparison),
-        answers=answers(comparison),
+        answers=answered,
+        legend=legend(answered),
         oddities=oddities(comparison),
         nearly_agreeing=nearly_agreeing(comparison),
         runs=runs,

@@ -17,16 +17,16 @@ class RuleWords(NamedTuple):
 
 
 _HIGH_WATERMARK = (
-    "A follower cuts its log back to its own high watermark, up to which it knows that records are committed. That lags behind the "
-    "leader's: committed records are cut, and gone if it leads next."
+    "A follower that restarts, or gets a new leader, truncates its log to its own high watermark. That lags behind the leader's, so "
+    "it also removes records that are committed; if it is elected next, they are lost."
 )
 _KIP_101 = (
-    "A follower asks the leader where its last leader epoch ended (a number that each new leader raises). The answer is an offset "
-    "without an epoch: if the leader never had that epoch, too little is cut, and the logs differ."
+    "A follower asks the leader where the follower's last leader epoch ended (each new leader raises the epoch). The answer is an "
+    "offset without an epoch: if the leader never had that epoch, the follower truncates too little, and the logs differ."
 )
-_KIP_279 = "The answer names an epoch, too, so both logs are cut to where they agree."
+_KIP_279 = "The leader's answer also names an epoch, so a follower truncates to where both logs agree."
 _FETCH = (
-    "Each fetch names the epoch of the follower's last record. Where the logs differ the leader says so, and the follower cuts "
+    "Each fetch names the epoch of the follower's last record. If the logs differ, the leader says so, and the follower truncates "
     "before it appends anything."
 )
 _PRESETS = {
@@ -35,13 +35,13 @@ _PRESETS = {
     "kafka-2.0": RuleWords(
         "Leader epoch, KIP-279",
         "Kafka 2.0",
-        f"{_KIP_279} But messages of an earlier leader epoch are not refused: a broker that missed an election is still believed.",
+        f"{_KIP_279} But nobody refuses requests of an earlier leader epoch, so a broker that missed an election still does harm.",
     ),
     "kafka-2.1": RuleWords(
         "Leader epoch, KIP-279, with fences",
         "Kafka 2.1 to 2.6",
-        f"{_KIP_279} Requests of another leader epoch are refused (fences). But a broker whose restart goes unnoticed may wait "
-        "for ever.",
+        f"{_KIP_279} Requests of another leader epoch are refused (fences). But if a broker stops and restarts before "
+        "the controller notices, nobody tells it who leads, and it never replicates again.",
     ),
     "kafka-2.7": RuleWords("Truncate on fetch", "Kafka's rule since 2.7", _FETCH),
     "kafka-3.7": RuleWords("Truncate on fetch, KRaft", "Kafka 3.7", _FETCH),
@@ -49,8 +49,8 @@ _PRESETS = {
     "fluss-0.9": RuleWords(
         "Own log end",
         "Apache Fluss 0.9",
-        "A follower's high watermark is its own log end, so it keeps all that it has when it gets a new leader, also what that "
-        "leader never had.",
+        "A follower's high watermark is its own log end, so a follower keeps its whole log when it gets a new leader, also records "
+        "that this leader never had.",
     ),
 }
 

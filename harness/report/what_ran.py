@@ -48,8 +48,8 @@ def what_ran(world: str, system: str) -> tuple[str, str]:
             "Tidemark's own brokers ran as processes in containers. No broker of Apache Kafka took part.",
         )
     return "Simulated models", (
-        "These are models of the protocols, in a simulator. No real broker took part: whether one does the same must be tried on "
-        "it. A 0 is no proof."
+        "These are models of the protocols, in a simulator. No real broker took part, and one may behave differently. A 0 does not "
+        "prove that a rule is safe: a search may find what random plans miss."
     )
 
 

@@ -127,9 +127,9 @@ def compared(comparison: Comparison) -> str:
     variants = [variant.variant for variant in comparison.variants]
     if comparison.world == "imported":
         counts = listed([f"{variant.runs} of {variant.variant}" for variant in comparison.variants])
-        return f"Imported histories were checked against what their contracts promise: {counts}."
+        return f"Imported histories were checked against what their protocols promise: {counts}."
     faults = {
-        "intact": "crashes, pauses, network faults and clean elections, but no log loss",
+        "intact": "crashes, pauses, network faults and clean elections; no power loss, no lost disks",
         "destructive": "crashes, pauses, network faults, power and disk loss and unclean elections",
         "machines": "crashes, pauses, network faults, power and disk loss, unclean elections, full and slow disks, clock jumps",
     }.get(comparison.profile, f"faults of the profile {comparison.profile}")
@@ -143,9 +143,9 @@ def compared(comparison: Comparison) -> str:
     if comparison.intensity != 1:
         faults += f", {comparison.intensity:g} times as many as usual"
     return (
-        f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
+        f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans:,} random fault plans "
         f"(seed {comparison.seed}: {faults}){where}, with {_cluster(comparison.cluster)}{clients}, "
-        "and every run's history was checked against what its contract promises."
+        "and every run's history was checked against what the protocol promises."
     )
 
 

@@ -418,7 +418,7 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
         in text
     )
     assert (
-        "<h1>Leader epoch, KIP-279, with fences, Kafka 2.1 to 2.6: 0 of 500 runs lost records or failed otherwise</h1>"
+        "<h1>Leader epoch, KIP-279, with fences, Kafka 2.1 to 2.6: 0 of 500 runs lost records, diverged or got stuck</h1>"
         in text
     )
     assert '<h2 id="near">Near misses</h2>' in text
@@ -736,13 +736,16 @@ def test_the_words_of_the_comparison_name_the_world() -> None:
     three = replace(comparison(), variants=(one, other, replace(other, variant="kafka-2.7")))
 
     assert compared(three).startswith("kafka-0.10, kafka-2.1 and kafka-2.7 each met the same 500 random fault plans")
-    assert "no log loss), with acks=all, 3 brokers, replication factor 3 and min ISR 2, and every run" in compared(
-        three
+    assert (
+        "no power loss, no lost disks), with acks=all, 3 brokers, replication factor 3 and min ISR 2, and every run"
+        in compared(three)
     )
     assert "min ISR 2 (clients: 5 producers and 1 send a second of each), and" in compared(
         replace(three, workload={"producers": 5, "rate": 1.0})
     )
-    assert "no log loss) on real processes in containers, with acks=all" in compared(replace(three, world="docker"))
+    assert "no power loss, no lost disks) on real processes in containers, with acks=all" in compared(
+        replace(three, world="docker")
+    )
 
 
 def test_the_introduction_tells_of_the_cluster_that_was_run() -> None:
