@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OFTEN: Final = re.compile(r"Setting high watermark \(offset=")
 """Told for every record; the page leaves it out, but for what a signature points at."""
-_INTERNAL: Final = re.compile(r"__cluster_metadata|__consumer_offsets|__transaction_state")
+_INTERNAL: Final = re.compile(r"__cluster_metadata|__consumer_offsets|__transaction_state|has finalized features epoch")
 
 
 class TellingLines(NamedTuple):

@@ -17,8 +17,8 @@ class RuleWords(NamedTuple):
 
 
 _HIGH_WATERMARK = (
-    "A follower that restarts, or gets a new leader, truncates its log to its own high watermark. That lags behind the leader's, so "
-    "it also removes records that are committed; if it is elected next, they are lost."
+    "A follower that restarts, or gets a new leader, truncates its log to its own high watermark. That lags behind the leader's, "
+    "so it also removes records that are committed; if it is elected next, they are lost."
 )
 _KIP_101 = (
     "A follower asks the leader where the follower's last leader epoch ended (each new leader raises the epoch). The answer is an "
