@@ -1,4 +1,4 @@
-"""A whole system under test in one file: a replicated log whose first replica leads for ever (docs/systems.md walks through it).
+"""A whole system under test in one file: a log whose first replica leads for ever (docs/systems-from-inside.md walks through it).
 
     tidemark run --system ./examples/fixed_primary.py --index 3
     tidemark run --system ./examples/fixed_primary.py:lazy --profile destructive --index 3

@@ -28,8 +28,8 @@ Rules = list[dict[str, Any]]
 
 @runtime_checkable
 class Watched(Protocol):
-    """Each node has an admin port and writes a trace file (docs/systems.md, "What a node is"), so that it can be seen who leads,
-    how far each replica is, and when something happens. Its controls keep the port's connection as ``admin``.
+    """Each node has an admin port and writes a trace file (docs/systems-from-inside.md, "What a node is"), so that it can be seen
+    who leads, how far each replica is, and when something happens. Its controls keep the port's connection as ``admin``.
     """
 
     def events_of(self, trace: str, name: str) -> list[list[Any]]:
@@ -57,7 +57,7 @@ class SeenFromOutside(Protocol):
         ...
 
     def stands(self, node: int, machine: Machine, log: str, replicas: Sequence[int]) -> dict[str, Any] | None:
-        """How a node stands with a log, as a status has it (docs/systems.md); None if that cannot be seen now."""
+        """How a node stands with a log, as a status has it (docs/systems-from-inside.md); None if that cannot be seen now."""
 
     def cannot_suffer(self, plan: Plan, *, delays: bool) -> dict[int, str]:
         """Place of a fault in the plan → why it cannot be suffered, beyond what its kind tells.

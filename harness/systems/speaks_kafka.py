@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SpeaksKafka(System):
-    """Brokers that answer Produce, Fetch and the others (docs/systems.md)."""
+    """Brokers that answer Produce, Fetch and the others (docs/systems-from-inside.md)."""
 
     def has_idempotence(self, variant: AnyVariant) -> bool:
         """Whether its brokers take the sequence numbers of idempotent producers (KIP-98)."""

@@ -1,8 +1,8 @@
 """What runs on a cluster's machines is a *system*: Tidemark's own nodes, Apache Kafka, or one that somebody else added.
 
 Its shape is that of Jepsen's ``DB``: what to install, a process for each node, a setup of the cluster when all run, and the clients
-that work on it. What only some systems can do stands in :mod:`tidemark.harness.systems.capabilities`; docs/systems.md shows how to
-add a system in a single file.
+that work on it. What only some systems can do stands in :mod:`tidemark.harness.systems.capabilities`; docs/systems-from-inside.md
+shows how to add a system in a single file.
 """
 
 from __future__ import annotations

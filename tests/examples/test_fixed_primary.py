@@ -1,4 +1,4 @@
-"""The worked example of docs/systems.md: a foreign system in one file, loaded as a person would, and run in containers."""
+"""The worked example of docs/systems-from-inside.md: a foreign system in one file, loaded and run in containers."""
 
 import secrets
 from pathlib import Path

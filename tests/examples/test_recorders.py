@@ -137,12 +137,13 @@ def java(folder, name, text):
 
 
 def go(folder, _, text):
-    (folder / "main.go").write_text(text.replace("HARD", LITERAL), encoding="utf-8")
+    is_test = "testing.T" in text
+    (folder / ("log_test.go" if is_test else "main.go")).write_text(text.replace("HARD", LITERAL), encoding="utf-8")
     (folder / "tidemark").mkdir()
     shutil.copy(RECORDERS / "tidemark.go", folder / "tidemark")
     run("go", "mod", "init", "example", folder=folder)
     run("go", "vet", "./...", folder=folder)
-    run("go", "run", ".", folder=folder)
+    run("go", "test" if is_test else "run", ".", folder=folder)
 
 
 @pytest.mark.parametrize(("program", "text"), [(java, JAVA), (go, GO)], ids=["java", "go"])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.cli import tidemark
+
 ROOT = Path(__file__).parents[2]
 ACTION = (ROOT / "action.yml").read_text()
 STEP = textwrap.dedent(ACTION.partition("      run: |\n")[2])
@@ -28,7 +30,11 @@ def step(tmp_path):
     (installed / "tidemark").symlink_to(Path(sys.executable).parent / "tidemark")
 
     def run(**inputs):
-        named = dict.fromkeys(re.findall(r"inputs\.(\w+) }}", ACTION), "") | {"variants": "kafka-2.7"} | inputs
+        named = (
+            dict.fromkeys(re.findall(r"inputs\.(\w+) }}", ACTION), "")
+            | {"variants": "kafka-2.7", "profile": "intact"}
+            | inputs
+        )
         env = {name.upper(): value for name, value in named.items()}
         env |= {"GITHUB_ACTION_PATH": str(tmp_path / "action"), "RUNNER_TEMP": str(tmp_path)}
         shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEP]
@@ -46,8 +52,8 @@ def test_it_is_told_every_input_that_it_declares():
 def test_the_page_gives_it_inputs_that_it_has():
     page = (ROOT / "docs/for-builders.md").read_text().partition("```yaml\n")[2].partition("```")[0]
     given = re.findall(r"^          (\w+):", page, re.MULTILINE)
-    assert given == ["history", "model", "junit", "plans", "variants"]
-    assert set(given) <= set(re.findall(r"inputs\.(\w+) }}", ACTION))
+    assert {"system", "plans", "history"} <= set(given)
+    assert set(given) - {"repository", "path"} <= set(re.findall(r"inputs\.(\w+) }}", ACTION))
 
 
 def test_a_history_is_judged_and_annotated(step, tmp_path):
@@ -70,6 +76,24 @@ def test_a_campaign_fails_by_its_violations(step):
     code, told = step(plans="8", variants="kafka-0.10")
     assert code == 1
     assert "::error title=tidemark compare" in told
+
+
+@pytest.mark.parametrize("asked", [{"plans": "1", "profile": "destructive"}, {"plan": "plan.json"}])
+def test_a_system_is_played_on_by_a_command_that_there_is(step, tmp_path, asked):
+    (tmp_path / "action/.venv/bin/tidemark").unlink()
+    (tmp_path / "action/.venv/bin/tidemark").symlink_to("/bin/echo")
+    code, told = step(system="./my_log.py", junit="run.xml", **asked)
+    name, *words = told.split()
+    assert code == 0
+    assert {"--system", "./my_log.py", "run.xml", *asked.values()} <= set(words)
+    tidemark.commands[name].make_context(name, words)
+
+
+def test_a_history_wants_no_system(step):
+    assert step(history="h", system="s.py") == (
+        254,
+        "::error title=Tidemark::a history is judged without a system\n",
+    )
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_the_pages_example_fails_as_the_page_says(tried):
 def test_the_pages_example_passes_once_it_is_mended(tried):
     (code,) = [code for code in PAGE.code if code.language == "python"]
 
-    tried(code.text.replace("return self.lagging", "return self.value")).assert_outcomes(passed=1)
+    tried(code.text.replace("return self.stale", "return self.value")).assert_outcomes(passed=1)
 
 
 def test_a_log_that_lost_a_record_fails_and_keeps_its_history(tried, pytester):

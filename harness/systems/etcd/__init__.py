@@ -1,1 +1,1 @@
-"""etcd, seen from outside: ``--system etcd:VERSION`` (docs/systems.md)."""
+"""etcd, seen from outside: ``--system etcd:VERSION`` (docs/nats-etcd-fluss.md)."""

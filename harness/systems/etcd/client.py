@@ -1,6 +1,6 @@
 """Clients of etcd's key-value store, for registers, lists in transactions, a set, ids, and a counter.
 
-Every request is atomic and is answered once. What its errors prove, and by which words of its documentation: docs/systems.md.
+Every request is atomic and is answered once. What its errors prove, by its documentation: docs/nats-etcd-fluss.md.
 """
 
 from __future__ import annotations

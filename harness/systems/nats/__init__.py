@@ -1,1 +1,1 @@
-"""NATS JetStream, seen from outside: ``--system nats:VERSION[@sync-always]`` (docs/systems.md)."""
+"""NATS JetStream, seen from outside: ``--system nats:VERSION[@sync-always]`` (docs/nats-etcd-fluss.md)."""

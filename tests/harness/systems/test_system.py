@@ -1,4 +1,4 @@
-"""What a system is that says nothing of itself: the least that docs/systems.md promises."""
+"""What a system is that says nothing of itself: the least that docs/systems-from-inside.md promises."""
 
 from types import SimpleNamespace
 
