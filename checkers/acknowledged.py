@@ -14,7 +14,7 @@ CLAUSES: Final = {
     "unclean-shutdowns>=min-isr": "after as many of its holders as min ISR had shut down uncleanly",
     "lost-logs>=min-isr": "after as many of its holders as min ISR had lost their logs",
     "unclean-election": "after an unclean election that was asked for",
-    "acks-1-not-replicated": "as acks is not all, before it was replicated",
+    "acks-1-not-replicated": "acknowledged under acks=1 or 0, before replication",
     NEEDS_REPLICAS: "as far as clients alone can tell",
     "damaged>=majority": "after files of a majority of the replicas had been damaged",
     "lost-disk": "after a replica had lost its disk",

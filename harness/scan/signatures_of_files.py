@@ -133,14 +133,14 @@ def _contradiction(partition: str, held: Held) -> Iterator[Finding]:
         if newest == batch.epoch or at_the_end:
             continue
         says = (
-            f"is of epoch {newest}"
+            f"has epoch {newest}"
             if known
-            else f"is of no epoch: its first, {held.epochs[0][0]}, begins at {held.epochs[0][1]}"
+            else f"has none (its first epoch, {held.epochs[0][0]}, begins at {held.epochs[0][1]})"
         )
         line = f"{EPOCHS}: {'; '.join(f'{epoch} {start}' for epoch, start in held.epochs)}"
         meaning = (
-            f"the batch at offset {batch.base} is of epoch {batch.epoch} ({batch.file}), and by the checkpoint it {says}: as "
-            "leader this broker tells returning followers the wrong offset to cut at"
+            f"the batch at offset {batch.base} has leader epoch {batch.epoch} ({batch.file}), but the checkpoint {says}: if this "
+            "broker leads, it tells returning followers to truncate at the wrong offset"
         )
         yield Finding(EPOCHS_CONTRADICT, "", partition, held.broker, f"{held.directory}/{EPOCHS}", 0, line, meaning)
         return
@@ -163,8 +163,8 @@ def _holes(partition: str, held: Held, replicas: Sequence[Held]) -> Iterator[Fin
         if others:
             gap = f"{before.end} to {after.base - 1}"
             meaning = (
-                f"offsets {gap} are not in this replica's file, and broker {others[0].broker} has records there: a cut fell inside "
-                "a batch, which went whole; unless they were deleted, whoever reads from this replica misses them"
+                f"this replica lacks offsets {gap}, and broker {others[0].broker} has records there: a truncation inside a batch "
+                "removed the whole batch. Unless these records were deleted, consumers miss them if this broker leads"
             )
             line = f"{after.file}: batches end at {before.end} and go on at {after.base}"
             yield Finding(HOLE, "", partition, held.broker, after.file, 0, line, meaning)
@@ -186,8 +186,8 @@ def _difference(partition: str, first: Held, second: Held) -> Iterator[Finding]:
                 f"broker {second.broker} has epoch {other.epoch}, checksum {other.crc:08x}"
             )
             meaning = (
-                f"below both high watermarks ({first.hw} and {second.hw}) the replicas of brokers {first.broker} and "
-                f"{second.broker} hold other records: consumers get one or the other, as leaders change"
+                f"below both high watermarks ({first.hw} and {second.hw}) brokers {first.broker} and {second.broker} have "
+                "different records: which of them consumers get depends on the leader"
             )
             yield Finding(REPLICAS_DIFFER, "", partition, first.broker, one.file, 0, line, meaning)
             return

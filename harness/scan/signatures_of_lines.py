@@ -93,12 +93,12 @@ def _of_line(line: Line, replicas: Mapping[str, _Replica]) -> Iterator[Finding]:
         last_known = _LAST_KNOWN.search(unclean[2])
         # The last one that was in sync has all that was committed, unless it has lost it since.
         if last_known is None or last_known[1] != unclean[3]:
-            meaning = f"broker {unclean[3]} was made leader from outside the ISR: what it had not fetched is lost"
+            meaning = f"broker {unclean[3]} was elected from outside the ISR: records that it had not fetched are lost"
             yield _finding(UNCLEAN_ELECTION, line, unclean[1], meaning)
     if (refused := _REFUSED.search(line.text)) is not None:
         meaning = (
-            f"this replica was cut to {refused[3]}, inside a batch of its leader's that begins at {refused[2]}, refuses it, and "
-            "never follows again: the partition has one replica less"
+            f"this replica was truncated to {refused[3]} and refuses its leader's next batch, which begins at {refused[2]}: it no "
+            "longer replicates, and the partition has one replica less"
         )
         yield _finding(CUT_AT_LOG_START, line, refused[1], meaning)
     if (deleted := _DELETED.search(line.text)) is not None:
@@ -106,9 +106,9 @@ def _of_line(line: Line, replicas: Mapping[str, _Replica]) -> Iterator[Finding]:
         # Otherwise a power loss has shortened the log, and to delete the rest is right.
         if last is not None and last[0] < int(deleted[3]):
             meaning = (
-                f"the whole log was deleted up to {deleted[2]}, for a log start of {deleted[3]} that no longer held: the log "
-                f"started by {last[0]} ({last[1].file}:{last[1].number}). Records that were acknowledged since are gone here, and "
-                "everywhere if this replica is elected"
+                f"the broker took an outdated log start, {deleted[3]}, and deleted its whole log up to {deleted[2]}. The log "
+                f"started at {last[0]} or before ({last[1].file}:{last[1].number}). Records acknowledged since are gone here, and "
+                "lost everywhere if this broker is elected"
             )
             yield _finding(STALE_LOG_START, line, deleted[1], meaning)
 
@@ -142,9 +142,9 @@ def _of_event(told: Told, replicas: Mapping[str, _Replica]) -> Iterator[Finding]
             replica.hw = replica.hw_before
         if replica.hw is not None and replica.hw_line is not None and event.to < replica.hw:
             meaning = (
-                f"the log was cut to {event.to}, below the replica's own high watermark "
-                f"{replica.hw} ({replica.hw_line.file}:{replica.hw_line.number}): records that were committed and may have been "
-                "acknowledged are gone here"
+                f"the log was truncated to {event.to}, below the replica's own high watermark "
+                f"{replica.hw} ({replica.hw_line.file}:{replica.hw_line.number}): committed records, which may have been "
+                "acknowledged, are gone here"
             )
             yield _finding(CUT_BELOW_HW, line, event.partition, meaning)
             replica.hw = event.to
@@ -156,9 +156,9 @@ def _of_start(event: Loaded, line: Line, replica: _Replica) -> Iterator[Finding]
     before, told_at = replica.log_start, replica.log_start_line
     if event.start < before and told_at is not None and event.leo > 0:
         meaning = (
-            f"the log starts at {event.start} after the broker's start, and had started at {before} "
-            f"({told_at.file}:{told_at.number}): deleted records are back and their leader epochs are not, so a replica that "
-            "returns may keep records that no other has"
+            f"before the broker started again the log start was {before} ({told_at.file}:{told_at.number}), and now it is "
+            f"{event.start}: deleted records are back, but their leader epochs are not, so a follower that returns may keep "
+            "records that no other replica has"
         )
         yield _finding(LOG_START_TAKEN_BACK, line, event.partition, meaning)
     loaded = high_watermark_when_loaded(line.text)
@@ -182,10 +182,9 @@ def _missed(partition: str, of_brokers: Mapping[str, list[Reign]]) -> Iterator[F
                 continue
             other, epoch, to, where = cut
             meaning = (
-                f"broker {broker} leads epoch {reign.leader_epoch} and knows of no reign since its own epoch {previous[2]}; "
-                f"broker {other} led epoch {epoch}, and broker {where.broker} cut its log to {to} then "
-                f"({where.file}:{where.number}): what this leader remembers of that log may count as "
-                "replicated though it is gone, and be acknowledged and lost"
+                f"broker {broker} led leader epochs {previous[2]} and {reign.leader_epoch}, and did not notice that broker {other} "
+                f"led epoch {epoch} in between, when broker {where.broker} truncated its log to {to} ({where.file}:{where.number})."
+                f" Broker {broker} may take the truncated records for replicated, and acknowledge records that are then lost"
             )
             yield _finding(MISSED_REIGN, reign.line, partition, meaning)
 

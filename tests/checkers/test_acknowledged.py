@@ -62,7 +62,7 @@ def test_undecided():
         ((60, 60, {}, 0, 0), "60 of 60 acknowledged records are gone (against the promise)."),
         (
             (244, 0, {"acks-1-not-replicated": 13}, 0, 0),
-            "13 of 244 acknowledged records are gone (permitted: as acks is not all, before it was replicated).",
+            "13 of 244 acknowledged records are gone (permitted: acknowledged under acks=1 or 0, before replication).",
         ),
         (
             (244, 1, {"lost-disk": 2}, 3, 4),

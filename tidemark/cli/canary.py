@@ -86,9 +86,9 @@ class CanaryOptions(Options):
 def canary_command(options: CanaryOptions) -> int:
     """Write to a Kafka cluster that exists, and say whether it kept what it acknowledged.
 
-    A topic of its own is made, written and read with acks=all, read back in the end, and deleted; if an acknowledged record is gone
-    the topic is left there as evidence. Other topics are not touched. There are no faults, unless you say how. Every minute a line
-    says how it goes.
+    The canary makes a topic of its own, writes it with acks=all, reads it, and in the end reads all of it again. Then it deletes
+    the topic, or keeps it as evidence if the verdict is not valid. It touches no other topic, and injects no fault unless you give
+    one with --fault. Each minute it prints a line. It ends by itself when a producer has sent 990,000 records.
     """
     from tidemark.harness.canary.canary import CanaryOrder, work
     from tidemark.harness.canary.canary_error import CanaryError
@@ -130,9 +130,9 @@ def canary_command(options: CanaryOptions) -> int:
         verdict = check(history)
         store_verdict(folder, verdict)
         if verdict.valid != "valid" and not keep:
-            keep, kept = True, _EVIDENCE if verdict.valid == "invalid" else "as it was not read to its end"
+            keep, kept = True, _EVIDENCE if verdict.valid == "invalid" else "because the verdict is unknown"
     except BaseException:
-        _tell(f"topic {topic} is left in the cluster, and the beginning of the history in {folder}")
+        _tell(f"topic {topic} is left in the cluster; {folder} has the history up to here")
         raise
     if keep:
         _tell(f"topic {topic} is left in the cluster, {kept}")

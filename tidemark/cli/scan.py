@@ -26,7 +26,7 @@ LONGEST = 600
 
 EPILOG = """\b
 Examples:
-  tidemark scan logs/                      a subfolder for each broker, or all mixed
+  tidemark scan logs/                      a subfolder for each broker, or all in one
   tidemark scan logs/ --json
   tidemark scan results/runs/X/nodes       what a run on real brokers kept (archives are looked into)
 
@@ -44,10 +44,10 @@ class ScanOptions(Options):
 @click.command("scan", epilog=EPILOG)
 @taking(ScanOptions)
 def scan_command(options: ScanOptions) -> int:
-    """Look through brokers' logs in FOLDER for signs of losses that are known (docs/for-operators.md).
+    """Look through brokers' logs in FOLDER for signs of known ways to lose records (docs/for-operators.md).
 
-    Wanted are server.log, state-change.log and controller.log of all brokers, old ones included; segments and checkpoints are
-    compared where they are there. Nothing is changed, and nothing is sent anywhere.
+    Copy server.log, state-change.log and controller.log of all brokers into it, old ones too. If segments and checkpoints are there
+    as well, replicas are compared. Nothing is changed, and nothing is sent anywhere.
     """
     from tidemark.harness.scan.brokers_folder import BrokersFolderError
     from tidemark.harness.scan.scan import scan_folder
@@ -81,6 +81,4 @@ def _print(scanned: Scanned, console: Console) -> None:
         soft_wrap=True,
     )
     if scanned.unattributed:
-        console.print(
-            f"{scanned.unattributed:,} lines do not say which broker's they are: put each broker's logs in a folder of its own"
-        )
+        console.print(f"{scanned.unattributed:,} lines name no broker: put each broker's logs in a folder of its own")

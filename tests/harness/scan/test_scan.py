@@ -101,7 +101,7 @@ def test_a_finding_has_time_line_meaning_and_page():
     assert first.time == "2026-11-26T11:14:21.007"
     assert "starts at leader epoch 2 from offset 2" in first.line
     assert (REAL / "missed-reign" / first.file).read_text().splitlines()[first.number - 1] == first.line
-    assert "broker 3 led epoch 1, and broker 2 cut its log to 1" in first.meaning
+    assert "broker 3 led epoch 1 in between, when broker 2 truncated its log to 1" in first.meaning
     assert first.page == "docs/findings/missed-reign.md"
 
 
