@@ -10,9 +10,9 @@ from tidemark.harness.report.result_table import ResultTable, Value
 
 def to_read(comparison: Comparison) -> ResultTable:
     """Runs that broke the promise, with the 95 % interval of their share, and each variant against the baseline."""
-    columns = ("variant", "runs>", "loss or divergence>", "acked loss>", "permitted>", "availability>", "recovery>")
+    columns = ("variant", "runs>", "violation>", "acked loss>", "permitted>", "availability>", "recovery>")
     against = (f"points against {comparison.baseline}>", "p>") if comparison.pairs else ()
-    title = "Runs with loss or divergence, of those judged (95 % Wilson interval)"
+    title = "Runs with a violation, of those judged (95 % Wilson interval)"
     return ResultTable((*columns, *against), [_row(one, paired=bool(against)) for one in comparison.variants], title)
 
 

@@ -87,7 +87,7 @@ class Sweep:
         empty = ("all plans, each once", *[None] * (len(self.axes) - 1))
         rows.append((*empty, self._runs(self.together), *(one.violating.hits for one in self.together.variants)))
         columns = (*self.axes, "runs>", *(f"{variant}>" for variant in self.variants))
-        return ResultTable(columns, rows, "Runs with loss or divergence, of those judged (95 % Wilson interval)")
+        return ResultTable(columns, rows, "Runs with a violation, of those judged (95 % Wilson interval)")
 
     def to_work_with(self) -> ResultTable:
         """A line for each variant in each cell, with all numbers by themselves; shares are between 0 and 1."""

@@ -55,7 +55,7 @@ def violations_by_cell(sweep: Sweep) -> Figure:
             (one.violating.high for cell in sweep.cells for one in cell.variants if one.violating.runs), default=1
         )
         panels[0][0].set_ylim(0, min(1.05 * highest, 1.02))
-        figure.supylabel("judged runs with loss or divergence (95 % interval)", fontsize=SMALL)
+        figure.supylabel("judged runs with a violation (95 % interval)", fontsize=SMALL)
         handles = [
             Line2D([], [], color=_colour(which), marker=_marker(which), linestyle="-", markersize=5, label=name)
             for which, name in enumerate(sweep.variants)

@@ -17,13 +17,21 @@ FLUSHED = (
 )
 RAFT = "Updated on stable storage before responding to RPCs. (Ongaro and Ousterhout, Raft, figure 2)"
 UNSYNCED_KAFKA = (
-    "three replicas, `acks=all`, `min.insync.replicas=2`, no unclean elections; else as it comes: no append is synced"
+    "three replicas, `acks=all`, `min.insync.replicas=2`, no unclean elections; all else default: no append is synced"
 )
 
 FLUSS = (
-    "a log table of three replicas, acks of all; two must be in sync (`log.replica.min-in-sync-replicas-number`; 1 as it comes), "
-    "and a server is missed after 12 s (`zookeeper.client.session-timeout`; 60 s as it comes); no idempotence; else as it comes"
+    "a log table of three replicas, acks of all; two must be in sync (`log.replica.min-in-sync-replicas-number`; default 1), and a "
+    "silent server counts as failed after 12 s (`zookeeper.client.session-timeout`; default 60 s); no idempotence; all else default"
 )
+
+ETCD = (
+    "three members, all default: every entry is synced. Clients add elements to a set; an acknowledged element that later reads no "
+    "longer show counts as a lost record"
+)
+
+SAME = "the same, and "
+"""Begins the settings of a system that stands beside another."""
 
 BUT_NATS = (
     "If multiple servers fail simultaneously, all due to an OS failure, and before their data has been fsync-ed, the cluster may "
@@ -58,12 +66,12 @@ def about(one: Entrant) -> About:
         listed = ", ".join(f"`{key}={value}`" for key, value in one.settings.items())
         syncs = one.name.endswith(FLUSH)
         title = f"{release}, each append synced" if syncs else f"{release}, {listed}"
-        return About(title, f"the same, and {listed}", FLUSHED if syncs else ISR, f"kafka:{version.partition('+')[0]}")
+        return About(title, f"{SAME}{listed}", FLUSHED if syncs else ISR, f"kafka:{version.partition('+')[0]}")
     if kind == OWN:
         named = one.variant
         own = "Tidemark's own nodes, written to be tested"
         if named.startswith("raft"):
-            return About(f"our own nodes, `{named}`", f"{own}; every entry is synced before it is answered for", RAFT)
+            return About(f"our own nodes, `{named}`", f"{own}; every entry is synced before it is acknowledged", RAFT)
         return About(f"our own nodes, `{named}`", f"{own}; Kafka's protocol and settings, so no append is synced", ISR)
     promised = one.system.real.promised if isinstance(one.system, OutsideSystem) else ""
     if kind == "nats":
@@ -71,19 +79,17 @@ def about(one: Entrant) -> About:
         if option:
             return About(
                 f"NATS JetStream {release}, each message synced",
-                "the same, and `sync_interval: always`",
+                f"{SAME}`sync_interval: always`",
                 promised,
                 f"nats:{release}",
             )
         return About(
             f"NATS JetStream {release}",
-            "a stream of three replicas in files; all else as it comes: synced every two minutes",
+            "a stream of three replicas in files; all else default: synced every two minutes",
             f"{promised}<br>{BUT_NATS}",
         )
     if kind == "etcd":
-        return About(
-            f"etcd {version}", "three members, as it comes: every entry is synced. The clients add to a set", promised
-        )
+        return About(f"etcd {version}", ETCD, promised)
     if kind == "fluss":
         return About(f"Apache Fluss {version}", FLUSS, promised)
     return About(one.name, "as its file says", promised)

@@ -73,25 +73,27 @@ TROUBLES: Final = {
         Trouble(
             "kill",
             "kill",
-            "The leader is killed (kill -9) and started again; later all three are killed at once.",
+            "The leader is killed (kill -9) and restarted; later all three are killed at once, and restarted.",
             _kill,
         ),
-        Trouble("pause", "pause", "The leader sleeps (SIGSTOP) and wakes; later one of the three sleeps.", _pause),
+        Trouble(
+            "pause", "pause", "The leader is paused (SIGSTOP) and resumed; later one of the three is paused.", _pause
+        ),
         Trouble(
             "partition",
             "partition",
-            "The leader is cut off from the others (in every other plan from its clients as well); later the network is in two "
-            "halves.",
+            "A partition cuts the leader off from the other servers (in every second plan from its clients as well); later a "
+            "partition splits the three servers in two.",
             _partition,
         ),
         Trouble(
             "power-one",
             "power loss of one",
-            "The power of one server fails: the leader's in every other plan, else a follower's.",
+            "One server loses power: the leader in every second plan, else a follower.",
             _power_one,
         ),
-        Trouble("power-two", "of two", "The power of two servers fails at once.", _power_two),
-        Trouble("power-all", "of all three", "The power of all three fails at once.", _power_all),
+        Trouble("power-two", "power loss of two", "Two servers lose power at once.", _power_two),
+        Trouble("power-all", "power loss of all three", "All three servers lose power at once.", _power_all),
     )
 }
 """By name, in the order of the columns."""

@@ -72,7 +72,7 @@ CODES = {
 """How a command may end of which its page says nothing; else 0."""
 SAYS = (
     (re.compile(r"^tidemark: "), 254),
-    (re.compile(r"^(invalid|.* is broken after|✗ violation)"), 1),
+    (re.compile(r"^(invalid|Verdict: invalid|.* is broken after|✗ violation)"), 1),
     (re.compile(r"^unknown "), 2),
     (re.compile(r"^(valid|holds within)"), 0),
 )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 PROGRAMS = ("tidemark", "make", "python", "pip")
-HELPERS = ("cp", "echo", "grep", "head", "zcat")
+HELPERS = ("cp", "echo", "grep", "head", "sed", "zcat")
 """What stands between commands of ours, and is carried out with them."""
 PLACEHOLDER = re.compile(r"…|^[A-Z][A-Z0-9_]*$|\[|:[A-Z]+$")
 SETTING = re.compile(r"[A-Z_]+=\S* ")

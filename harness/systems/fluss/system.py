@@ -52,7 +52,7 @@ LOOK_S = 0.2
 AS_ANY_SERVER = 0
 """Who asks as a tablet server is told the log's end; which one it is nobody looks at."""
 BY_REPLICAS = (
-    "acks=-1 (all): This will mean the leader will wait for the full ser of in-sync replicas to acknowledge the record. This "
+    "acks=-1 (all): This will mean the leader will wait for the full ser [sic] of in-sync replicas to acknowledge the record. This "
     "guarantees that the record will not be lost as long as at least one in-sync replica remains alive. (Fluss 0.9.1, "
     "client.writer.acks)"
 )

@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.harness.survey.about import about
 from tidemark.harness.survey.cells import Cell
-from tidemark.harness.survey.entrants import USUAL, entrant
+from tidemark.harness.survey.entrants import FLUSH, USUAL, entrant
 from tidemark.harness.survey.page import INTRODUCTION, NOT_TRIED, survey_page
 from tidemark.harness.survey.troubles import TROUBLES
 from tidemark.harness.systems.registry import find_system
@@ -53,14 +53,14 @@ def page(*found, entrants=ENTRANTS):
         (cell("nats:2.15.1", runs=0), "| NATS JetStream 2.15.1 | not tried |"),
         (cell("nats:2.15.1", runs=0, unknown=3), "| NATS JetStream 2.15.1 | unknown |"),
         (cell("nats:2.15.1", runs=0, refused="it cannot"), "| NATS JetStream 2.15.1 | cannot be run |"),
-        (cell("nats:2.15.1"), "| NATS JetStream 2.15.1 | 2.5 s, 4.0 s |"),
+        (cell("nats:2.15.1"), "| NATS JetStream 2.15.1 (× 2) | 2.5 s, 4.0 s |"),
     ],
 )
 def test_a_cell_in_words(found, told):
     assert told in page(found)
 
 
-def test_kafka_as_it_comes_stands_beside_kafka_that_syncs():
+def test_kafka_with_its_defaults_stands_beside_kafka_that_syncs():
     rows = [line for line in page(*(cell(name) for name in USUAL)).splitlines() if line.startswith("| Kafka 4.3.1")]
 
     assert rows[0].startswith("| Kafka 4.3.1 | [0 of 5]")
@@ -98,7 +98,7 @@ def test_late_reads_are_told_where_somebody_looked():
     text = page(cell("etcd:3.7.3", stale=1, looked=5), cell("nats:2.15.1"))
 
     assert "- etcd 3.7.3: 1 of 5 runs (power loss of all three 1 of 5)" in text
-    assert "- NATS JetStream 2.15.1: nobody looked" in text
+    assert "- NATS JetStream 2.15.1: not measured" in text
 
 
 def test_the_tables_are_told_in_short():
@@ -109,11 +109,42 @@ def test_the_tables_are_told_in_short():
         cell("nats:2.15.1", runs=0),
     )
 
-    assert "- Nothing acknowledged was lost in 5 runs of these troubles: kill.\n" in text
+    assert "- No acknowledged record was lost in 5 runs of these troubles: kill.\n" in text
     assert (
         "- *power loss of all three*: records were lost by Kafka 4.3.1 in 4 of 5 runs. No loss by etcd 3.7.3 (0 of 5).\n"
         in text
     )
+
+
+def test_what_repairs_a_loss_is_said_of_every_system():
+    text = page(
+        cell("kafka:4.3.1", lossy=4, lost=9), cell(f"kafka:4.3.1+{FLUSH}"), cell("fluss:0.9.1", lossy=5, lost=9)
+    )
+
+    repairs = text.partition("## What repairs a loss\n\n")[2].partition("\n\n")[0].splitlines()
+    assert repairs[0] == (
+        "- Kafka 4.3.1: with `log.flush.interval.messages=1` records were lost in 0 of 5 runs of *power loss of all three* "
+        "(default: 4 of 5)."
+    )
+    assert "- Apache Fluss 0.9.1: no setting was tried." in repairs
+    assert "- etcd 3.7.3: nothing was lost." in repairs
+
+
+def test_a_cell_is_explained_by_one_that_is_there():
+    text = page(
+        cell("nats:2.15.1", "kill", lossy=5, lost=7), cell("nats:2.15.1", lossy=2, lost=3, low=0.118, high=0.769)
+    )
+
+    assert (
+        "\nFor example NATS JetStream 2.15.1, *power loss of all three*: acknowledged records were lost in\n**2 of 5** runs"
+        in text
+    )
+    assert "is 12 to 77 %." in text
+    assert "For example" not in page(cell("nats:2.15.1"))
+
+
+def test_whose_runs_are_missing_is_said():
+    assert "Apache Fluss 0.9.1: 3 planned runs have not been made yet" in page(cell("fluss:0.9.1", missing=3))
 
 
 def test_the_introduction_is_short():
