@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tidemark.harness.systems.kafka.known_settings import TELLS_ALL, defaults_in
 from tidemark.nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _SCRIPT: Final = f"""
 kafka="java -Xmx256m -cp $(cat /opt/kafka/classpath)"
 main=org.apache.kafka.tools.DumpLogSegments
 $kafka $main 2>&1 | grep -q 'Could not find or load main class' && main=kafka.tools.DumpLogSegments
-$kafka kafka.server.KafkaConfig >/tmp/out/{DEFAULTS} 2>/dev/null || rm -f /tmp/out/{DEFAULTS}
+{TELLS_ALL} >/tmp/out/{DEFAULTS} 2>/dev/null || rm -f /tmp/out/{DEFAULTS}
 cd /tmp/in
 for folder in */*; do
   case "$folder" in */{METADATA}) how=--cluster-metadata-decoder ;; *) how=--print-data-log ;; esac
@@ -31,7 +31,6 @@ for folder in */*; do
   $kafka $main --files "$files" $how >"/tmp/out/$folder.txt" 2>&1 || echo "kafka-dump-log failed" >>"/tmp/out/$folder.txt"
 done
 """
-_DEFAULT: Final = re.compile(r'<h4><a id="([^"]+)"></a>.*?<th>Default:</th>\s*<td>(.*?)</td>', re.DOTALL)
 _BATCH: Final = re.compile(r"^baseOffset: \d+ lastOffset: \d+ .*?partitionLeaderEpoch: (-?\d+)")
 _RECORD: Final = re.compile(r"^\|? ?offset: (\d+) .*?payload: ?(.*)$")
 
@@ -68,9 +67,8 @@ def ask_kafka(nodes: Mapping[int, KafkaNode], run: Run) -> Said:
     }
     found = run(_SCRIPT, files)
     page = found.pop(DEFAULTS, b"").decode(errors="replace")
-    defaults = {name: html.unescape(value).partition(" (")[0] for name, value in _DEFAULT.findall(page)}
     dumps = {path.removesuffix(".txt"): text.decode(errors="replace").replace(_IN, "") for path, text in found.items()}
-    return Said(dict(sorted(dumps.items())), defaults)
+    return Said(dict(sorted(dumps.items())), defaults_in(page))
 
 
 def dumped_records(dump: str) -> dict[int, tuple[int, str]]:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import html
 import re
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.harness.machines.errors import ContainerWorldError
-from tidemark.harness.machines.kafka_image import LIBS
+from tidemark.harness.machines.run_once import OUT, run_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from docker import DockerClient
 
-OF_A_LISTENER = "listener.name."
+TELLS_ALL: Final = 'java -XX:TieredStopAtLevel=1 -Xmx256m -cp "$(cat /opt/kafka/classpath)" kafka.server.KafkaConfig'
+"""Prints a page about all settings of brokers."""
+OF_A_LISTENER: Final = "listener.name."
 """Settings for one listener have its name in theirs."""
-_TELLS_ALL = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{LIBS}/*", "kafka.server.KafkaConfig"]
-_NAME = re.compile(r'<a id="(?:brokerconfigs_)?([^"]+)"')
+_PAGE: Final = "settings.html"
+_SETTING: Final = re.compile(r'<h4><a id="([^"]+)".*?<th>Default:</th>\s*<td>(.*?)</td>', re.DOTALL)
+
+
+def defaults_in(page: str) -> dict[str, str]:
+    """Setting → what it is unless somebody sets it, by what :data:`TELLS_ALL` prints."""
+    return {name: html.unescape(value).partition(" (")[0] for name, value in _SETTING.findall(page)}
 
 
 def refuse_unknown(client: DockerClient, image: str, version: str, settings: Iterable[str]) -> None:
@@ -30,14 +38,13 @@ def refuse_unknown(client: DockerClient, image: str, version: str, settings: Ite
         settings: names.
 
     Raises:
-        ContainerWorldError: one is unknown; the sentence names the nearest that there is.
-        docker.errors.DockerException: the engine failed.
+        ContainerWorldError: one is unknown, and the sentence names the nearest that there is; or the image cannot be asked.
     """
     asked = [name for name in settings if not name.startswith(OF_A_LISTENER)]
     if not asked:
         return
-    told = client.containers.run(image, _TELLS_ALL, entrypoint="", network_mode="none", remove=True)
-    known = set(_NAME.findall(told.decode()))
+    told = run_once(client, image, f"{TELLS_ALL} >{OUT}/{_PAGE}", {})[_PAGE]
+    known = defaults_in(told.decode(errors="replace"))
     for name in asked:
         if name not in known:
             near = get_close_matches(name, known, 1)
