@@ -24,7 +24,12 @@ def worlds(engine, image):
 @pytest.mark.parametrize(
     ("name", "preset", "model"),
     [
-        ("kip-279-scenario-1-n-20", "kafka-0.11", "kafka-2.0+truncation=kip101+bounce-detection"),
+        pytest.param(
+            "kip-279-scenario-1-n-20",
+            "kafka-0.11",
+            "kafka-2.0+truncation=kip101+bounce-detection",
+            marks=pytest.mark.systems,
+        ),
         ("kip-101-shortest-divergence", "kafka-2.7", "kafka-2.7"),
     ],
 )

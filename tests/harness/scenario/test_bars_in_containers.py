@@ -30,7 +30,7 @@ def targets(engine, image):
         ("kip-101-divergence", "kafka-0.11", "valid"),
         pytest.param("kip-279-scenario-1-n-20", "kafka-0.11", "invalid", marks=SYSTEMS),
         pytest.param("kip-279-scenario-1-n-20", "kafka-2.0", "valid", marks=SYSTEMS),
-        ("kip-279-scenario-1-n-20", "kafka-2.0+truncation@1=kip101", "invalid"),
+        pytest.param("kip-279-scenario-1-n-20", "kafka-2.0+truncation@1=kip101", "invalid", marks=SYSTEMS),
         pytest.param("kip-279-two-rounds", "kafka-2.1+truncation=lineage", "valid", marks=SYSTEMS),
     ],
 )

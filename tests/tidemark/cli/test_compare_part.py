@@ -106,7 +106,7 @@ def test_both_profiles_are_listed_asked_and_reported(desk, monkeypatch):
         assert code == 0
         return out
 
-    variants = ["--variants", ",".join(VARIANTS), "--plans", "25"]
+    variants = ["--variants", ",".join(VARIANTS), "--plans", "10"]
     fine("compare", "--out", "results/mine", *variants)
     alone = json.loads(fine("compare", "--out", "results/alone", *variants, "--profile", "destructive", "--json"))
     part = json.loads(fine("compare", "--out", "results/mine", "--profile", "destructive", "--json"))
@@ -119,15 +119,15 @@ def test_both_profiles_are_listed_asked_and_reported(desk, monkeypatch):
     assert part["variants"] == alone["variants"]
     listed = [json.loads(line) for line in fine("list", "--json").splitlines()]
     assert [(one["folder"], one["profile"], one["runs"]) for one in listed] == [
-        ("results/alone", "destructive", 50),
-        ("results/mine", "intact", 50),
-        (f"{ADDED}/destructive", "destructive", 50),
+        ("results/alone", "destructive", 20),
+        ("results/mine", "intact", 20),
+        (f"{ADDED}/destructive", "destructive", 20),
     ]
     question = "SELECT profile, count(*) AS runs FROM runs GROUP BY profile ORDER BY profile"
     answer = fine("sql", "results/mine", question, "--json").splitlines()
     assert [json.loads(line) for line in answer] == [
-        {"profile": "destructive", "runs": 50},
-        {"profile": "intact", "runs": 50},
+        {"profile": "destructive", "runs": 20},
+        {"profile": "intact", "runs": 20},
     ]
 
     both = json.loads(fine("report", "results/mine", "--json"))
@@ -143,7 +143,7 @@ def test_both_profiles_are_listed_asked_and_reported(desk, monkeypatch):
     beside = json.loads(fine("compare", "--campaign", "results/mine", "--json"))
     assert "profile: mine intact, mine/destructive destructive" in beside["differences"]
     pairs = [variant["anomalies"][0]["paired"]["pairs"] for variant in beside["variants"][1:]]
-    assert pairs == [25, 0, 0]  # plans of another profile are others
+    assert pairs == [10, 0, 0]  # plans of another profile are others
 
     checked = fine_or_found(monkeypatch, "check", "results/mine", "--json")
     assert [json.loads(line)["campaign"] for line in checked.splitlines()] == ["results/mine", f"{ADDED}/destructive"]

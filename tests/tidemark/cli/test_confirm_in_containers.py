@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow]
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.systems]
 
 HUNT = ("hunt", "--variant", "kafka-0.11", "--for", "divergence", "--seed", "2", "--jobs", "1", "--json")
 PROGRAM = "from tidemark.cli import main; import sys; sys.argv[0] = 'tidemark'; sys.exit(main())"

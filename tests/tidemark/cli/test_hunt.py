@@ -91,7 +91,17 @@ def test_another_hunts_folder_is_refused(cli, tmp_path):
 
 
 def test_a_hunt_with_other_clients_is_another_one_and_its_commands_say_so(cli, tmp_path):
-    ask = ("hunt", "--variant", "kafka-0.10", "--until-found", "--jobs", "1", "--out", str(tmp_path / "h"))
+    ask = (
+        "hunt",
+        "--variant",
+        "kafka-0.10",
+        "--until-found",
+        "--with-known",
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path / "h"),
+    )
 
     code, _, _ = cli(*ask, "--producers", "3", "--corpus", str(tmp_path / "corpus"))
     assert code == 1
