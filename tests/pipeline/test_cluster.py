@@ -108,6 +108,7 @@ def wait_for(question: Callable[[], bool], driver: subprocess.Popen[str]) -> Non
         time.sleep(0.02)
 
 
+@pytest.mark.systems
 def test_a_worker_killed_half_way_and_doubled_tasks_change_no_row(
     cluster: SparkCluster, drive: Callable[[Path], Any], expected: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -55,7 +55,7 @@ def test_a_leader_is_lost_and_what_there_is_none_of_is_told(three):
     ("name", "variant"),
     [
         ("entry-below-the-mark", "quorum-hwm"),
-        ("entry-below-the-mark", "raft"),
+        pytest.param("entry-below-the-mark", "raft", marks=pytest.mark.systems),
         ("recovery-reads-forward", "bookkeeper+recovery-trusts-lac"),
     ],
 )

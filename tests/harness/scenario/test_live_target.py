@@ -112,7 +112,7 @@ def test_a_controller_that_cannot_fail_alone_cannot_be_played(play):
     [
         ("added-replica-fails", "kafka-4.0"),
         pytest.param("added-replica-fails", "kafka-2.1", marks=pytest.mark.systems),
-        ("kafka-15665-leader-moved", "kafka-3.7"),
+        pytest.param("kafka-15665-leader-moved", "kafka-3.7", marks=pytest.mark.systems),
     ],
 )
 def test_replicas_move(play_understood, name, variant):
