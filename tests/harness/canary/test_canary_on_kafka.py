@@ -47,11 +47,11 @@ def test_a_killed_broker_loses_nothing_and_every_record_has_a_fate(tmp_path):
     assert 'id="fates"' in (tmp_path / "out/report.html").read_text()
 
 
-def test_a_missed_reign_on_its_topic_is_a_loss_that_it_finds(tmp_path):
+def told_of_a_missed_reign(out):
+    """Exit code, and what was said."""
     settings = [word for entry in missed_reign.SETTINGS.items() for word in ("--broker-config", "{}={}".format(*entry))]
     with brokers("canary-reign", *settings) as bootstrap:
         words = "--bootstrap", bootstrap, "--topic", "reign", "--partitions", "1", "--report", "--json"
-        out = tmp_path / "out"
         command = [TIDEMARK, "canary", *words, "--out", out]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as canary:
             try:
@@ -66,7 +66,16 @@ def test_a_missed_reign_on_its_topic_is_a_loss_that_it_finds(tmp_path):
                 told = json.loads(canary.communicate(timeout=120)[0])
             finally:
                 canary.kill()
-    assert (canary.returncode, told["verdict"]["valid"], told["topic_kept"]) == (1, "invalid", True)
+    return canary.returncode, told
+
+
+def test_a_missed_reign_on_its_topic_is_a_loss_that_it_finds(tmp_path):
+    for number in range(3):  # it is staged by the clock, which a busy machine does not keep: then nothing is lost
+        out = tmp_path / str(number)
+        code, told = told_of_a_missed_reign(out)
+        if code:
+            break
+    assert (code, told["verdict"]["valid"], told["topic_kept"]) == (1, "invalid", True)
     assert "lost-write" in {anomaly["name"] for anomaly in told["verdict"]["anomalies"]}
     lost = [one["count"] for one in told["records"] if (one["told"], one["there"]) == ("acknowledged", "not there")]
     assert lost[0] >= 1
