@@ -179,7 +179,7 @@ def _settings(properties: dict[str, str], said: Said | None) -> Iterator[str]:
         yield "Brokers' settings that differ from Kafka's defaults, as this Kafka tells them; where nodes listen is left out:"
     else:
         yield "Brokers' settings; Kafka could not be asked for its defaults. Where nodes listen is left out:"
-    here = {name: value for name, value in properties.items() if name not in LAYOUT or name.endswith(".ms")}
+    here = {name: value for name, value in properties.items() if name not in LAYOUT}
     rows = (
         (f"`{name}`", f"`{value}`", f"`{usual}`" if usual else "–")
         for name, (value, usual) in not_default(here, defaults).items()

@@ -14,7 +14,7 @@ from tidemark.harness.scan.brokers_folder import BrokersFolderError, Open
 from tidemark.harness.scan.stamped_line import stamped
 from tidemark.nodes.sidecar.lines.reader import LineReader
 
-TELLING: Final = re.compile(
+_TELLING: Final = re.compile(
     r" starts at leader epoch | Truncating to | Truncate and start at |Setting high watermark \(offset=| partition change for "
     r"|Incremented log start offset to|Completed load of Log|Created log for partition|Unexpected offset in append to "
     r"|LeaderAndIsr|Deleting all segments because logEndOffset "
@@ -117,7 +117,7 @@ def _of_file(path: str, opened: Open) -> tuple[list[tuple[str, Line]], set[str],
             if named is not None:
                 ids.add(named[1])
             count += named is not None or (_KAFKA.search(text) is not None)
-            if TELLING.search(text) is None:
+            if _TELLING.search(text) is None:
                 continue
             parts = stamped(text)
             time = parts.time if parts is not None else time

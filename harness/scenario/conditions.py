@@ -19,10 +19,10 @@ def parse_condition(cast: BrokerNames, records: Names, text: str) -> Condition:
     Raises:
         ValueError: with one sentence.
     """
-    for name, pattern in PATTERNS.items():
+    for pattern, build in CONDITIONS.values():
         match = pattern.fullmatch(text)
         if match is not None:
-            return _BUILDERS[name](cast, records, match)
+            return build(cast, records, match)
     raise ValueError(f"cannot wait until {text!r}: conditions are {'; '.join(FORMS)}")
 
 
@@ -93,30 +93,18 @@ def _rest(_cast: BrokerNames, _records: Names, _m: re.Match[str]) -> Condition:
 
 _FIELDS = {"LEO": "leo", "HW": "hw", "log start": "start"}
 
-PATTERNS: dict[str, re.Pattern[str]] = {
-    "offset": re.compile(r"(.+?) ha(?:s|ve) (LEO|HW|log start) (\d+)( on disk)?"),
-    "leads": re.compile(r"(\S+) leads(?: epoch (\d+))?"),
-    "follows": re.compile(r"(.+?) follows? (\S+?)(?: in epoch (\d+))?"),
-    "isr": re.compile(r"the ISR is (.+)"),
-    "replicas": re.compile(r"the replicas are (.+)"),
-    "leader": re.compile(r"the leader is (\S+)"),
-    "acked": re.compile(r"(.+?) (?:is|are) acked"),
-    "fenced": re.compile(r"(\S+) is fenced"),
-    "rest": re.compile(r"all is at rest"),
+CONDITIONS: dict[str, tuple[re.Pattern[str], _Builder]] = {
+    "offset": (re.compile(r"(.+?) ha(?:s|ve) (LEO|HW|log start) (\d+)( on disk)?"), _offset),
+    "leads": (re.compile(r"(\S+) leads(?: epoch (\d+))?"), _leads),
+    "follows": (re.compile(r"(.+?) follows? (\S+?)(?: in epoch (\d+))?"), _follows),
+    "isr": (re.compile(r"the ISR is (.+)"), _isr),
+    "replicas": (re.compile(r"the replicas are (.+)"), _replicas),
+    "leader": (re.compile(r"the leader is (\S+)"), _leader),
+    "acked": (re.compile(r"(.+?) (?:is|are) acked"), _acked),
+    "fenced": (re.compile(r"(\S+) is fenced"), _fenced),
+    "rest": (re.compile(r"all is at rest"), _rest),
 }
-"""How each condition is written, also for who says it in other words (`tidemark.harness.handover.repeat`)."""
-
-_BUILDERS: dict[str, _Builder] = {
-    "offset": _offset,
-    "leads": _leads,
-    "follows": _follows,
-    "isr": _isr,
-    "replicas": _replicas,
-    "leader": _leader,
-    "acked": _acked,
-    "fenced": _fenced,
-    "rest": _rest,
-}
+"""How each is written, also for who says it in other words (`tidemark.harness.handover.repeat`), and what it comes to."""
 
 FORMS = (
     "A, B have LEO 2",

@@ -25,11 +25,11 @@ LAYOUT: Final = frozenset(
         "inter.broker.listener.name",
         "controller.quorum.voters",
         "controller.listener.names",
-        "broker.session.timeout.ms",
-        "replica.lag.time.max.ms",
     }
 )
-"""Settings that the shell script writes itself: where a node is, and the times that it makes longer."""
+"""Settings that say where a node is. The shell script writes its own."""
+SESSION, LAG = "broker.session.timeout.ms", "replica.lag.time.max.ms"
+"""Settings of the times that the shell script makes longer."""
 PATIENT_MS: Final = 120_000
 """A session, and how long a follower may lag, is at least that: Kafka's tools take seconds to start, one after the other."""
 OLDEST_IMAGE: Final = (3, 7)
@@ -93,8 +93,8 @@ def shell_script(
         "#",
         *_comment(
             "Kafka's tools take seconds to start, where the clients of the run took none. So broker.session.timeout.ms and "
-            f"replica.lag.time.max.ms are longer than in the run ({properties['broker.session.timeout.ms']} and "
-            f"{properties['replica.lag.time.max.ms']}): see SESSION_MS and LAG_MS. Producers wait ten minutes for an answer and "
+            f"replica.lag.time.max.ms are longer than in the run ({properties[SESSION]} and "
+            f"{properties[LAG]}): see SESSION_MS and LAG_MS. Producers wait ten minutes for an answer and "
             "never try again. Values of records are their names."
         ),
         *_notes("Not exactly as in the run:", target.nearly),
@@ -105,8 +105,8 @@ def shell_script(
         f"BROKERS={scenario.cluster.brokers}",
         *(f"NAME_{number}={quote(name)}" for number, name in enumerate(("controller", *scenario.brokers))),
         f"REPLICAS={':'.join(map(str, next(iter(scenario.cluster.assignment().values()))))}",
-        f'SESSION_MS="${{SESSION_MS:-{_at_least(properties["broker.session.timeout.ms"], PATIENT_MS)}}}"',
-        f'LAG_MS="${{LAG_MS:-{_at_least(properties["replica.lag.time.max.ms"], PATIENT_MS)}}}"',
+        f'SESSION_MS="${{SESSION_MS:-{_at_least(properties[SESSION], PATIENT_MS)}}}"',
+        f'LAG_MS="${{LAG_MS:-{_at_least(properties[LAG], PATIENT_MS)}}}"',
         f"TOPIC_SETTINGS={quote(_topic(properties))}",
         f"SETTINGS={quote(_settings(properties))}",
         "",
@@ -132,7 +132,7 @@ def _topic(properties: Mapping[str, str]) -> str:
 
 
 def _settings(properties: Mapping[str, str]) -> str:
-    return "\n".join(f"{name}={value}" for name, value in properties.items() if name not in LAYOUT)
+    return "\n".join(f"{name}={value}" for name, value in properties.items() if name not in {*LAYOUT, SESSION, LAG})
 
 
 def _comment(words: str) -> list[str]:

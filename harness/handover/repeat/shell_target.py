@@ -9,7 +9,7 @@ from __future__ import annotations
 from shlex import join
 from typing import TYPE_CHECKING, Final
 
-from tidemark.harness.scenario.conditions import PATTERNS
+from tidemark.harness.scenario.conditions import CONDITIONS
 from tidemark.harness.scenario.records import expand_list
 from tidemark.harness.scenario.words import BrokerNames
 from tidemark.nodes.core.messages import CONTROLLER
@@ -109,7 +109,7 @@ class ShellTarget:
 
     def wait(self, what: str, _condition: Callable[[], bool], _within_us: int = 0) -> None:
         """A condition, in the words of the script."""
-        name, match = next((name, found) for name, one in PATTERNS.items() if (found := one.fullmatch(what)))
+        name, match = next((name, found) for name, (one, _) in CONDITIONS.items() if (found := one.fullmatch(what)))
         self._call("waits", what, *self._seen(name, match))
 
     def _seen(self, name: str, match: re.Match[str]) -> tuple[object, ...]:
