@@ -12,7 +12,7 @@ CAREFUL = (
     "All tries are of one script or plan, on one machine. They say what these servers can do, and nothing about how often it "
     "happens in practice."
 )
-COLUMNS = ("", "role", "epoch", "log", "LEO", "HW", "epochs")
+COLUMNS = ("replica", "role", "epoch", "log", "LEO", "HW", "epochs")
 
 
 def write_page(confirmation: Confirmation, out: Path) -> None:
