@@ -69,7 +69,13 @@ def as_latex(table: ResultTable) -> str:
     head = f"% {_told(table.title)}\n" if table.title else ""
     head += f"\\begin{{tabular}}{{{''.join('r' if right else 'l' for right in table.to_the_right)}}}\n\\hline\n"
     rows = [table.names, *([_told(value) for value in row] for row in table.rows)]
-    lines = [" & ".join(map(_latex, row)) + " \\\\\n" for row in rows]
+    lines = [
+        " & ".join(
+            _minus(_latex(cell)) if right else _latex(cell) for cell, right in zip(row, table.to_the_right, strict=True)
+        )
+        + " \\\\\n"
+        for row in rows
+    ]
     lines = ["{[}" + line[1:] if line.startswith("[") else line for line in lines]  # or it belongs to the line before
     return head + lines[0] + "\\hline\n" + "".join(lines[1:]) + "\\hline\n\\end{tabular}\n"
 
@@ -140,3 +146,12 @@ def _latex(text: str) -> str:
         _LATEX.get(one) or (one if one.isascii() or (one.isalpha() and ord(one) < 0x180) else f"U+{ord(one):04X}")
         for one in text
     )
+
+
+def _minus(number: str) -> str:
+    """A minus sign is longer than a hyphen.
+
+    >>> _minus("-16.7 (-33.6 to -3.4)")
+    '$-$16.7 ($-$33.6 to $-$3.4)'
+    """
+    return re.sub(r"(?<![\w.-])-(?=\d)", "$-$", number)

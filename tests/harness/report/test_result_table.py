@@ -51,3 +51,12 @@ def test_text_shows_what_looks_like_markup():
     assert [" ".join(line.split()) for line in shown.getvalue().splitlines()] == [
         "", "A #1 title", "variant share", "a_b & c\\d [x]|y 0.1235", "5–9 % of $1 ≥ ✓ ß", "^[[31m 7",
     ]  # fmt: skip
+
+
+def test_a_negative_number_has_a_minus_sign_in_latex_and_a_name_keeps_its_hyphens():
+    latex = as_latex(
+        ResultTable(("variant", "points>"), [("kafka-2.7 -1", "-16.7 (-33.6 to -3.4), kafka-0.10"), ("x", -2)])
+    )
+
+    assert "kafka-2.7 -1 & $-$16.7 ($-$33.6 to $-$3.4), kafka-0.10 \\\\\n" in latex
+    assert "x & $-$2 \\\\\n" in latex
