@@ -52,7 +52,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }
 """What the kinds `late-…` and `lost-…` act on: kinds of messages (`nodes.core.messages.KINDS`) to the controller, and from it."""
 
-NOBODY, CUT_OFF, DEAF, ALL = "nobody", "cut-off", "deaf", "everyone"
+NOBODY, CUT_OFF, LATE, DEAF, ALL = "nobody", "cut-off", "late", "deaf", "everyone"
 """Whom a kind holds back, besides its ``node`` (docs/history.md)."""
 A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasting-controller", "isr", "registrations"
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
@@ -93,7 +93,16 @@ def _late_and_lost(what: str, subject: str, these: str, order: str = "", needs: 
     lost = Sentence(Words(f"these {these}", subject, (subject,)), ", or the answers, are lost", _SAME_WAY)
     needed = (A_CONTROLLER,) if not needs else (needs, A_CONTROLLER)
     return (
-        Kind(f"late-{what}", late, Part.TALK, OnLinks(f"late-{what}", with_controller_by_pick), TALKS, _LATE, needed),
+        Kind(
+            f"late-{what}",
+            late,
+            Part.TALK,
+            OnLinks(f"late-{what}", with_controller_by_pick),
+            TALKS,
+            _LATE,
+            needed,
+            holds_back=LATE,
+        ),
         Kind(f"lost-{what}", lost, Part.TALK, OnLinks(f"lost-{what}", with_controller_by_pick), TALKS, needs=needed),
     )
 
@@ -118,15 +127,15 @@ _TABLE: tuple[Kind, ...] = (
     Kind("one-way-out", Sentence("nothing from the target reaches other brokers and the controller"),
          Part.LINKS, OnLinks("cut", with_brokers(controller=True, to=False)), INTACT, holds_back=CUT_OFF),
     Kind("slow", Sentence("messages between the target and other brokers take up to ", TIME, " longer"),
-         Part.LINKS, OnLinks("slow", with_brokers()), INTACT, _SLOW),
+         Part.LINKS, OnLinks("slow", with_brokers()), INTACT, _SLOW, holds_back=LATE),
     Kind("lossy", Sentence("messages between the target and other brokers are lost ", CHANCE),
          Part.LINKS, OnLinks("lossy", with_brokers()), INTACT, _LOSSY, by_chance=True),
     Kind("late-leadership", Sentence("the controller's leadership messages reach the target up to ", TIME, " later, out of order"),
-         Part.LINKS, OnLinks("late-leadership", from_controller), INTACT, _LATE),
+         Part.LINKS, OnLinks("late-leadership", from_controller), INTACT, _LATE, holds_back=LATE),
     Kind("lost-leadership", Sentence("the controller's leadership messages to the target are lost"),
          Part.LINKS, OnLinks("lost-leadership", from_controller), INTACT),
     Kind("slow-controller", Sentence("messages between the target and the controller take up to ", TIME, " longer", _WAY),
-         Part.TALK, OnLinks("slow", with_controller_by_pick), TALKS, _SLOW, (A_CONTROLLER,)),
+         Part.TALK, OnLinks("slow", with_controller_by_pick), TALKS, _SLOW, (A_CONTROLLER,), holds_back=LATE),
     Kind("lossy-controller", Sentence("messages between the target and the controller are lost ", CHANCE, _SAME_WAY),
          Part.TALK, OnLinks("lossy", with_controller_by_pick), TALKS, _LOSSY, (A_CONTROLLER,)),
     *_late_and_lost("isr-changes", "ISR changes (AlterPartition) that the target asks of the controller", "requests",

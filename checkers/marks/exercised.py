@@ -69,6 +69,7 @@ MARKS: dict[str, str] = {
     # Membership
     "isr-shrunk": "the controller's ISR became smaller",
     "isr-grew": "the controller's ISR grew",
+    "let-in-behind-committed": "a replica came into the controller's ISR whose log ended below what a leader had committed",
     "isr-flapped": "the controller's ISR became smaller, grew, and became smaller again, within two seconds",
     "isr-shrunk-over-a-wait": "the controller's ISR became smaller while its leader had records that were not committed",
     "written-past-a-member": "a leader wrote while a member of the ISR had no process, or a paused one",
@@ -361,6 +362,8 @@ class _Run:
                 self.mark("isr-of-one")
         elif len(isr) > len(before) > 0:
             self.mark("isr-grew")
+            if any(partition.replicas[node].leo < partition.committed for node in isr if node not in before):
+                self.mark("let-in-behind-committed")
             if partition.shrank_us is not None:
                 partition.shrank_us = partition.shrank_us[0], True
 

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
@@ -65,19 +65,19 @@ def as_markdown(table: ResultTable) -> str:
 
 
 def as_latex(table: ResultTable) -> str:
-    """A ``tabular`` that needs no package; its title is a comment, for the caption is the paper's."""
-    head = f"% {_told(table.title)}\n" if table.title else ""
-    head += f"\\begin{{tabular}}{{{''.join('r' if right else 'l' for right in table.to_the_right)}}}\n\\hline\n"
-    rows = [table.names, *([_told(value) for value in row] for row in table.rows)]
-    lines = [
-        " & ".join(
-            _minus(_latex(cell)) if right else _latex(cell) for cell, right in zip(row, table.to_the_right, strict=True)
-        )
-        + " \\\\\n"
-        for row in rows
-    ]
+    """A ``tabular`` that needs no package; its title is a comment, for the caption is the paper's.
+
+    One that is wider than the text of an article is set smaller, and its widest columns are wrapped.
+    """
+    cells = [table.names, *([_told(value) for value in row] for row in table.rows)]
+    shape = _shape([list(column) for column in zip(*cells, strict=True)], table.to_the_right)
+    rows = [[shown(cell) for cell, shown in zip(row, shape.cells, strict=True)] for row in cells]
+    rows[0] = [shown(name) for name, shown in zip(table.names, shape.names, strict=True)]
+    lines = [" & ".join(row) + " \\\\\n" for row in rows]
     lines = ["{[}" + line[1:] if line.startswith("[") else line for line in lines]  # or it belongs to the line before
-    return head + lines[0] + "\\hline\n" + "".join(lines[1:]) + "\\hline\n\\end{tabular}\n"
+    head = f"% {_told(table.title)}\n" if table.title else ""
+    head += f"{shape.begin}\\begin{{tabular}}{{{''.join(shape.columns)}}}\n\\hline\n"
+    return head + lines[0] + "\\hline\n" + "".join(lines[1:]) + f"\\hline\n\\end{{tabular}}{shape.end}\n"
 
 
 WRITERS: Final[dict[str, Callable[[ResultTable], str]]] = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}
@@ -146,6 +146,69 @@ def _latex(text: str) -> str:
         _LATEX.get(one) or (one if one.isascii() or (one.isalpha() and ord(one) < 0x180) else f"U+{ord(one):04X}")
         for one in text
     )
+
+
+_LINE = 66
+"""So many characters are on a line of an article."""
+_SMALLER = (("footnotesize", 80), ("scriptsize", 94))
+"""Smaller sizes, and how many are on a line in these."""
+
+
+class _Shape(NamedTuple):
+    """How a table is set in LaTeX: what stands before and behind it, its columns, and how their names and cells are written."""
+
+    begin: str
+    end: str
+    columns: list[str]
+    names: list[Callable[[str], str]]
+    cells: list[Callable[[str], str]]
+
+
+def _shape(columns: list[list[str]], to_the_right: list[bool]) -> _Shape:
+    numbers = [(lambda text: _minus(_latex(text))) if right else _latex for right in to_the_right]
+    plain = ["r" if right else "l" for right in to_the_right]
+    widths = [max(map(len, column)) for column in columns]
+    if sum(widths) + 2 * len(widths) <= _LINE:
+        return _Shape("", "", plain, numbers, numbers)
+    least = []
+    for place, (names, *cells) in enumerate(columns):
+        least.append(max(map(len, re.split(r"[ +/=,_-]", " ".join([names, *cells])))))
+        if to_the_right[place]:  # only its name is wrapped
+            least[place] = widths[place] = max(map(len, [*cells, *names.split()]), default=0)
+    size, line = next((one for one in _SMALLER if sum(least) + len(least) <= one[1]), _SMALLER[-1])
+    room = line - len(widths)
+    found = (most for most in range(max(widths), 0, -1) if sum(_at_most(most, widths, least)) <= room)
+    set_to = _at_most(next(found, 0), widths, least)
+    wrapped = [one < width for one, width in zip(set_to, widths, strict=True)]
+    return _Shape(
+        f"{{\\{size}\\setlength{{\\tabcolsep}}{{2pt}}%\n",
+        "}",
+        [
+            f"p{{{(one + 1) / line:.2f}\\linewidth}}" if wrap else as_it_is
+            for one, wrap, as_it_is in zip(set_to, wrapped, plain, strict=True)
+        ],
+        [_stacked if right else shown for right, shown in zip(to_the_right, numbers, strict=True)],
+        [_breakable if wrap else shown for wrap, shown in zip(wrapped, numbers, strict=True)],
+    )
+
+
+def _at_most(most: int, widths: list[int], least: list[int]) -> list[int]:
+    return [max(min(width, most), narrowest) for width, narrowest in zip(widths, least, strict=True)]
+
+
+def _stacked(name: str) -> str:
+    """A word a line."""
+    lines = r" \\ ".join(map(_latex, name.split()))
+    return f"\\shortstack[r]{{{lines}}}" if " " in name.strip() else _latex(name)
+
+
+def _breakable(text: str) -> str:
+    r"""Long words may be broken where they are put together.
+
+    >>> _breakable("kafka-4.0+elr lost")
+    'kafka-4.0+\\allowbreak{}elr lost'
+    """
+    return re.sub(r"(\\_|[+/=,])(?=\S)", r"\1\\allowbreak{}", _latex(text))
 
 
 def _minus(number: str) -> str:

@@ -101,6 +101,10 @@ class Broker:
         """Leaders whose fetcher thread has ended (before KIP-461). Nothing is fetched from them any more."""
         self._known: dict[str, int] = {}
         """Partition → newest partition epoch seen; reported in heartbeats so that lost states are sent again."""
+        self._correlations: dict[str, int] = {}
+        """Partition → the last request of a replica that was deleted. The next one goes on there, as a client of Kafka does, and
+        takes no answer to the one before for its own.
+        """
         self._unpublished: dict[str, LeaderAndIsr] = {}
         """Partition → the last state found in the metadata log that was not acted on yet."""
         self._early: list[LeaderAndIsr] = []
@@ -282,6 +286,7 @@ class Broker:
         if self.node_id in m.replicas:
             if replica is None:
                 replica = self.replicas[name] = Replica(self, name, None)
+                replica.correlation = self._correlations.pop(name, replica.correlation)
             replica.on_leader_and_isr(now, m)
         elif replica is not None:
             self._is_no_replica(now, replica, m)
@@ -308,6 +313,7 @@ class Broker:
             return
         self.leaves_fetcher(replica.leader, replica)
         del self.replicas[name]
+        self._correlations[name] = replica.correlation
         self.out.append((now, self.node_id, "removed", name, replica.leo, replica.leader_epoch))
         self.out.append(Delete(name))
         self.checkpoint_high_watermarks()

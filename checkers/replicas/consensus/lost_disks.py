@@ -11,8 +11,9 @@ to rest.
 What a server promises for itself no other's disk excuses: `leader-append-only`, a `double-vote` of one that has kept its disk, a
 high watermark that falls within a reign.
 
-Where entries lie on bookies nobody votes: a ledger's number and end are the metadata store's. There a lost disk excuses `stuck`,
-once as many as an ack quorum are lost: an entry may be on none of those that are left, and nobody can recover its ledger.
+Where entries lie on bookies nobody votes: a ledger's number and end are the metadata store's. There lost disks excuse `stuck` and
+`no-leader`, once as many as an ack quorum are lost: an entry may be on none of those that are left, and nobody can recover its
+ledger, and lead.
 
 >>> from tidemark.checkers import History, check
 >>> led = [(10, 1, "lead", "t-0", 1, 0, 0, ()), (30, 2, "lead", "t-0", 1, 0, 0, ())]
@@ -36,7 +37,7 @@ from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, VOID_BECAUSE
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement
 
-STUCK = "stuck"
+STUCK, NO_LEADER = "stuck", "no-leader"
 
 
 class LostDisks:
@@ -68,7 +69,7 @@ class LostDisks:
     def excuse(self, anomalies: Sequence[Anomaly], rests_on_memory: Collection[str]) -> list[Anomaly]:
         """The anomalies, with those permitted that follow from lost disks."""
         if not self._votes:
-            return [self._excused(one, STUCK) for one in anomalies]
+            return [self._excused(one, STUCK, NO_LEADER) for one in anomalies]
         judged = [self._excused(one, *rests_on_memory) for one in anomalies]
         conflicts = {one.partition for one in judged if one.clause == self._clause}
         return [self._excused(one, STUCK) if one.partition in conflicts else one for one in judged]

@@ -16,11 +16,12 @@ t-0 has had no leader from 0.000050 s to 0.000090 s, though broker 2 of the ISR 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.checkers.history.history import History, Op
-from tidemark.checkers.history.trace_events import TIME, Reassign
+from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Reassign, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.calm import EVERYWHERE, all_well, calm_spans
@@ -98,7 +99,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     return [
         *_no_leader(waiting, bounds),
         *nobody_leads(events, able, bounds, replicas, end),
-        *_not_shrunk(lagging, bounds, ends, one_clock=one_clock),
+        *_not_shrunk(lagging, bounds, ends, events, one_clock=one_clock),
         *_not_taken_out(gone, bounds),
         *_not_acknowledged(calm, bounds, history.ops, told),
         *not_advanced(committed, bounds, ends),
@@ -140,6 +141,7 @@ def _gone(state: WhoIsWell) -> list[Gone]:
         for partition, (leader, _) in state.elected.items()
         for member in state.life.isrs[partition]
         if member != leader and member in state.silent_since and not state.well.isdisjoint(state.life.isrs[partition])
+        if not state.faults.delays(member)
         if state.life.is_replica(partition, member)
     ]
 
@@ -173,8 +175,17 @@ def _no_leader(waiting: Spans[Waiting], bounds: Bounds) -> Iterator[Anomaly]:
         yield _anomaly(NO_LEADER, partition, message, span, bounds.elect_us, {"candidate": member})
 
 
-def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, ends: LogEnds, *, one_clock: bool) -> Iterator[Anomaly]:
-    """A follower has caught up when it asks for more than the leader had by its last request, so never after what it lacks."""
+def _not_shrunk(
+    lagging: Spans[Lagging], bounds: Bounds, ends: LogEnds, events: Sequence[TraceEvent], *, one_clock: bool
+) -> Iterator[Anomaly]:
+    """A follower has caught up when it asks for more than the leader had by its last request, so never after what it lacks.
+
+    What a leader asks while the partition changes otherwise is refused for its version; the leader asks again when it looks again.
+    """
+    changes = defaultdict(list)
+    for event in events:
+        if event[KIND] in ("isr-change", "reassign"):
+            changes[event[PARTITION]].append(event[TIME])
     for (partition, leader, epoch, member), span in sorted(lagging.closed, key=lambda one: (one[1], one[0])):
         if span.length_us <= bounds.shrink_us:
             continue
@@ -186,16 +197,20 @@ def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, ends: LogEnds, *, one_c
         for still, end, began in stood:
             offset = end if one_clock else max(end, ends.end_at(partition, leader, still.begin))
             appended = ends.beyond(partition, leader, offset, still.end)
-            if appended is None or still.end - max(appended, began) <= bounds.shrink_us:
+            if appended is None:
                 continue
             since = Span(max(appended, began), still.end)
+            refused = sum(since.begin < time < since.end for time in changes[partition])
+            bound = bounds.shrink_us + refused * (bounds.lag_us // 2)
+            if since.length_us <= bound:
+                continue
             message = (
                 f"Broker {member} stayed in the ISR of {partition} from {seconds(since.begin)} to {seconds(since.end)}, though "
                 f"it did not have what broker {leader}, which led, had at offset {offset}: {seconds(since.length_us)}, where "
-                f"{seconds(bounds.shrink_us)} would do."
+                f"{seconds(bound)} would do."
             )
             evidence = {"leader": leader, "leader_epoch": epoch, "member": member, "offset": offset}
-            yield _anomaly(ISR_NOT_SHRUNK, partition, message, since, bounds.shrink_us, evidence)
+            yield _anomaly(ISR_NOT_SHRUNK, partition, message, since, bound, evidence)
             break
 
 

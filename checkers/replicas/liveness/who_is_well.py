@@ -10,12 +10,14 @@ from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.history import NemesisOp
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.replicas.isr_life import IsrLife
-from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
+from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce, until_all_has_arrived
 
 CONTROLLER = 0
 _KINDS = frozenset(
     {"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence", "reassign"}
 )
+
+_SHUTS_DOWN = ("strike", "restart")
 
 
 class Elected(NamedTuple):
@@ -28,8 +30,8 @@ class Elected(NamedTuple):
 class WhoIsWell:
     """The state; `moments` takes it through the run. Of the trace only the turning points matter.
 
-    A broker is well while its process runs, the controller has accepted it in this incarnation and not fenced it, it is not paused,
-    and no fault touches it. Where a trace does not tell who is unfenced, who is accepted counts as unfenced.
+    A broker is well while its process runs and does not shut down, the controller has accepted it in this life and not fenced
+    it, it is not paused, and no fault touches it. Where a trace does not tell who is unfenced, who is accepted counts as unfenced.
     """
 
     def __init__(
@@ -53,14 +55,17 @@ class WhoIsWell:
         self._away: dict[int, int] = {}
         """Broker that cannot fetch → since when."""
         self._paused: set[int] = set()
+        self._stopping: set[int] = set()
+        """Brokers that shut down: for as long as the controller wants, however soon the fault is over."""
         self.silent_since: dict[int, int] = {}
         """Broker that tells nobody anything, for it has no process, or a paused one → since when."""
         self.well: set[int] = set()
         """The brokers that are, at this moment."""
         self._fenced: set[int] = set()
+        end = max((*(op[0] for op in nemesis), *(event[TIME] for event in trace[-1:])), default=0)
         self._steps = sorted(
             [
-                *((op[0], 0, op) for op in nemesis),
+                *((op[0], 0, op) for op in until_all_has_arrived(nemesis, holds_back) if op[0] <= end),
                 *((event[TIME], 1, event) for event in trace if event[KIND] in _KINDS),
             ],
             key=itemgetter(0, 1),
@@ -74,12 +79,15 @@ class WhoIsWell:
                 self._step(entry)
             else:
                 self.faults.step(entry)
+                if entry[1:4:2] == _SHUTS_DOWN:
+                    self._stopping.update({*entry[4].get("nodes", ())} - self.down)
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
                 self._look(time)
                 yield time
 
     def _look(self, time: int) -> None:
-        well, away, held, alive = self.well, self._away, {*self._paused, *self._fenced}, self.life.alive
+        held = {*self._paused, *self._fenced, *self._stopping}
+        well, away, alive = self.well, self._away, self.life.alive
         well.clear()
         for broker in self._known:
             if broker not in held and not self.faults.touches(broker) and alive(broker):
@@ -103,6 +111,7 @@ class WhoIsWell:
                 self.down.add(node)
                 self.silent_since.setdefault(node, event[TIME])
                 self._paused.discard(node)
+                self._stopping.discard(node)
                 if trace_events.Stop(event).how == "disk":
                     self.without_log.add(node)
             case "start":

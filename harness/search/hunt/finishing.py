@@ -27,6 +27,7 @@ HAZARDS = (
     "cut-without-conflict",
     "elected-behind-committed",
     "deposed-leader-committed",
+    "let-in-behind-committed",
     "unfenced-behind",
     "majority-lacks-committed",
     "ensemble-lacks-confirmed",

@@ -19,6 +19,8 @@ _AGAIN = 0.5
 """How likely one more change is, after each."""
 _OTHERWISE = 0.07
 """How likely a changed plan has other circumstances too."""
+_LONGEST = 4
+"""So many times the longest wait a fault may be stretched to: who is away for longer has more to fetch than a run waits for."""
 _KEPT_FOR_SCENES = 8
 """So many faults of a plan may stay beside a scene that comes in, which has up to seven."""
 
@@ -108,14 +110,14 @@ class Mutations:
         draft.change_one(lambda fault: replace(fault, at_us=max(fault.at_us + by, EARLIEST_US)))
 
     def _stretch(self, draft: Draft) -> None:
-        rng = draft.rng
+        rng, longest = draft.rng, _LONGEST * draft.plan.cluster.settings.longest_wait_us
 
         def stretched(fault: Fault) -> Fault:
             if fault.amount and rng.random() < 0.3:
                 most = LONGEST_US if fault.row.amount is None else fault.row.amount.most
                 amount = int(fault.amount * 4 ** rng.uniform(-1, 1))
                 return replace(fault, amount=min(max(amount, 1), most))
-            return replace(fault, lasts_us=int(fault.lasts_us * 4 ** rng.uniform(-1, 1)))
+            return replace(fault, lasts_us=min(int(fault.lasts_us * 4 ** rng.uniform(-1, 1)), longest))
 
         draft.change_one(stretched)
 

@@ -17,6 +17,7 @@ def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpe
     """One follower of a leader lags, then the other stops, and the replica of the leader is moved, which is alone in the ISR.
 
     Then who got it fails; or the leader does, for longer than its session, and the move is taken back or another takes its place.
+    The leader may be shutting down itself as it is moved (KAFKA-14140).
     """
     replicas = list(cluster.assignment()["t-0"])
     rng.shuffle(replicas)
@@ -45,6 +46,11 @@ def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpe
         *(on(rng, kind, when, cluster, (leader, new)[turn], 0) for turn, (when, kind) in enumerate(orders)),
         fails,
     ]
+    if rng.random() < 0.4:
+        stops_too = moved + int(400 * MS * rng.uniform(-1, 0.2))
+        faults.append(
+            on(rng, "restart", stops_too, cluster, leader, end - stops_too + log_uniform(rng, 1 * MS, 500 * MS))
+        )
     return [replace(fault, partition=0) for fault in faults]
 
 

@@ -85,6 +85,10 @@ SMALLEST = {
     "gave-up": [(2, 2, "fatal", "", "enough")],
     "isr-shrunk": [*BEGIN, (2, 0, "isr-change", K, (1, 2), (), 2)],
     "isr-grew": [*BEGIN, (2, 0, "isr-change", K, (1, 2), (), 2), (3, 0, "isr-change", K, (1, 2, 3), (), 3)],
+    "let-in-behind-committed": [
+        *[elect(1, 1, (1, 2), how="initial"), lead(1, 1, isr=(1, 2)), append(1, 0, 1), committed(1, 1, 1)],
+        (2, 0, "isr-change", K, (1, 2, 3), (), 2),
+    ],
     "isr-flapped": [*ALTERED, (4, 0, "isr-change", K, (1, 3), (), 4)],
     "isr-shrunk-over-a-wait": [*WRITTEN, append(1, 1, 1), (2, 0, "isr-change", K, (1, 2), (), 2)],
     "written-past-a-member": [*WRITTEN, (2, 3, "pause", ""), append(1, 1, 1)],
@@ -130,6 +134,15 @@ def test_an_isr_that_becomes_smaller_twice_does_not_flap():
 
     assert "isr-flapped" not in exercised(shrunk)
     assert "isr-flapped" not in exercised([*ALTERED, (2_000_003, 0, "isr-change", K, (1, 3), (), 4)])
+
+
+def test_who_has_all_that_is_committed_or_was_in_the_isr_before_is_not_let_in_behind():
+    behind = SMALLEST["let-in-behind-committed"]
+    caught_up = [*behind[:-1], follow(3, 1, 1), append(3, 0, 1), behind[-1]]
+    was_there = [elect(1, 1, (1, 3), how="initial"), *behind[1:-1], (2, 0, "isr-change", K, (1, 3), (), 2)]
+
+    assert "let-in-behind-committed" not in exercised(caught_up)
+    assert "let-in-behind-committed" not in exercised(was_there)
 
 
 def test_who_has_heard_of_the_election_is_not_unfenced_behind_but_its_next_life_is():

@@ -60,3 +60,24 @@ def test_a_negative_number_has_a_minus_sign_in_latex_and_a_name_keeps_its_hyphen
 
     assert "kafka-2.7 -1 & $-$16.7 ($-$33.6 to $-$3.4), kafka-0.10 \\\\\n" in latex
     assert "x & $-$2 \\\\\n" in latex
+
+
+def test_a_table_that_is_too_wide_for_a_page_of_latex_is_set_smaller_and_its_long_cells_are_wrapped():
+    words = "a leader that is elected again has not heard of the reign between, and goes on where it was"
+    table = ResultTable(
+        ("variant", "runs with a loss>", "because"), [("kafka-4.0+forget-log-ends+rebuild-epochs", 12, words)]
+    )
+    begin, columns, _, head, _, row, *_ = as_latex(table).splitlines()
+
+    assert begin == r"{\footnotesize\setlength{\tabcolsep}{2pt}%"
+    assert columns == r"\begin{tabular}{p{0.46\linewidth}rp{0.46\linewidth}}"
+    assert r"\shortstack[r]{runs \\ with \\ a \\ loss}" in head
+    assert row.startswith(r"kafka-4.0+\allowbreak{}forget-log-ends+\allowbreak{}rebuild-epochs & 12 & a leader")
+    assert as_latex(table).endswith("\\end{tabular}}\n")
+
+
+def test_columns_of_latex_never_are_narrower_than_their_longest_word():
+    wide = ResultTable(("a",) * 8, [("unbreakable" * 4,) + ("some words that go on " * 3,) * 7])
+
+    assert r"\begin{tabular}{lp{" in as_latex(wide)
+    assert as_latex(wide).startswith(r"{\scriptsize")

@@ -40,6 +40,19 @@ def test_with_a_metadata_log_a_broker_that_is_no_replica_any_more_deletes_its_lo
     assert b.traced("removed") == [(2, 5)]
 
 
+@pytest.mark.parametrize("epoch", [5, 7])
+def test_an_answer_to_the_replica_that_was_deleted_is_none_to_the_next_one(two, batch, epoch):
+    """Found by a hunt of half an hour on the repaired preset: it took records from offset 2 on into its empty log."""
+    b = two("kafka-3.7")
+    asked = b.replica.following.in_flight
+    b.told(2, 1, 6, (1, 3), replicas=(1, 3, 4))
+    b.told(3, 3, epoch + 2, (1, 3), replicas=(1, 2, 3))
+    b.step(4, FetchResponse(1, T, asked, [batch(2, 5, 72)], 2, 3))
+
+    assert b.replica.following.in_flight > asked
+    assert b.replica.log.leo == 0
+
+
 def test_it_acts_on_the_last_state_only_and_keeps_the_log_if_it_is_a_replica_again_by_then(two):
     b = two("kafka-3.7")
     for version, replicas in ((7, (1, 3, 4)), (8, (1, 2, 3))):

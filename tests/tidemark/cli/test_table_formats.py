@@ -50,7 +50,7 @@ def test_csv_has_a_line_of_names_and_nothing_but_the_table(desk, name):
 def test_latex_and_markdown_are_the_table_alone(desk, name):
     words, column, _ = TABLES[name]
     latex = in_folder(desk, (*words, "--format", "latex")).stdout.splitlines()
-    assert latex[-1] == "\\end{tabular}"
+    assert latex[-1].startswith("\\end{tabular}")
     assert latex[latex.index("\\hline") + 1].startswith(f"{column} & ")
     markdown = in_folder(desk, (*words, "--format", "markdown")).stdout.splitlines()
     assert any(line.startswith(f"| {column} |") for line in markdown)

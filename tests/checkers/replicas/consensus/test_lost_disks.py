@@ -133,6 +133,22 @@ def test_a_record_that_nobody_can_read_counts_as_lost_with_permission(when, foun
     assert (verdict.stats["acked_lost_permitted"], verdict.stats["acked_lost_violation"]) == (permitted, 1 - permitted)
 
 
+@pytest.mark.parametrize(("lost", "verdict"), [((2,), "violation"), ((2, 3), "permitted")])
+def test_nobody_can_lead_where_an_entry_may_be_on_none_of_the_bookies_that_are_left(lost, verdict):
+    """Found by a hunt of half an hour on the correct variant: two of five disks were lost, and the others were well."""
+    servers = [1, 2, 3, 4, 5]
+    times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
+    times |= {"lag_time_us": 15, "produce_timeout_us": 15}
+    trace = [*((0, node, "start", "", 1) for node in servers), (10, 1, "lead", P, 1, 0, 0, ())]
+    trace += [(20, node, "stop", "", "disk") for node in lost]
+    trace += [(30, 1, "follow", P, 2, -1, 0, 0), (500, 1, "hw", P, 0, 2, False)]
+    nemesis = [(20, "strike", node, "disk", {"node": node, "nodes": [node]}) for node in lost]
+    meta = {"isr": False, "votes": False, "contract": "ack-quorum", "min_isr": 2, "replicas": {P: servers}}
+    (told,) = check(History.of(trace=trace, nemesis=nemesis, end_us=500, times=times, **meta)).named("no-leader")
+
+    assert told.verdict == verdict
+
+
 def test_what_is_excused_is_known():
     assert MEANINGS.keys() >= rests_on_memory()
 

@@ -143,6 +143,18 @@ def test_who_is_stopped_leaves_the_isr_with_its_session(end, expected):
     assert found([STOPPED, tick(end)], [(50, "strike", 0, "crash", {"node": 3})]) == expected
 
 
+@pytest.mark.parametrize("kind", ["slow-controller", "late-heartbeats"])
+@pytest.mark.parametrize(("late", "expected"), [(0, [("isr-not-shrunk", "violation", 50, 90)]), (40, [])])
+def test_heartbeats_of_a_broker_that_has_stopped_may_still_be_under_way(kind, late, expected):
+    slow = [(20, "strike", 0, kind, {"node": 3, "amount": late}), (50, "heal", 0, kind, {})]
+
+    assert found([STOPPED, tick(90)], [*slow, (50, "strike", 1, "crash", {"node": 3})]) == expected
+    assert (
+        found([STOPPED, tick(90)], [*slow, (50, "strike", 1, "crash", {"node": 3})], holds_back={kind: "node"})
+        == expected
+    )
+
+
 def test_the_last_member_of_an_isr_may_stay_in_it():
     alone = (40, 0, "elect", "t-0", -1, 1, (3,), (), "offline", True, 1)
 
@@ -157,6 +169,16 @@ def test_who_has_everything_may_stay_in_the_isr():
 
 def test_who_left_the_isr_in_time_is_all_right():
     assert found([APPENDED, BY_2, (80, 0, "isr-change", "t-0", (1, 2), (), 1), tick(500)], [AWAY]) == []
+
+
+@pytest.mark.parametrize(
+    "change", [(70, 0, "isr-change", "t-0", (1, 2, 3), (), 1), (70, 0, "reassign", "t-0", (1, 2, 3), (), ())]
+)
+@pytest.mark.parametrize(("over", "expected"), [(7, False), (8, True)])
+def test_each_change_of_a_partition_gives_its_leader_one_more_look_at_its_isr(change, over, expected):
+    end = 60 + SHRINK + over
+
+    assert bool(found([APPENDED, BY_2, change, tick(end)], [AWAY])) is expected
 
 
 def test_a_leader_whom_a_fault_holds_back_need_not_shrink_its_isr():

@@ -17,3 +17,40 @@ def test_nobody_who_leads_is_no_broker():
     state = WhoIsWell([(0, 0, "elect", "t-0", -1, 0, (1,), (), "none", True, 0)], [], brokers=[1])
 
     assert [{*state.well} for _ in state.moments()] == [{1}]
+
+
+def test_who_shuts_down_is_not_well_until_its_next_life_however_soon_the_fault_is_over():
+    trace = [
+        (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+        (30, 2, "stop", "", "clean"),
+        (40, 2, "start", "", 2),
+        (41, 0, "register", "", 2, 2, True),
+    ]
+    nemesis = [(10, "strike", 0, "restart", {"node": 2, "nodes": [2]}), (20, "heal", 0, "restart", {})]
+    state = WhoIsWell(trace, nemesis, brokers=[1, 2])
+
+    well = {time: {*state.well} for time in state.moments()}
+    assert well == {0: {1, 2}, 10: {1}, 20: {1}, 30: {1}, 40: {1}, 41: {1, 2}}
+
+
+def test_who_has_no_process_as_it_is_to_shut_down_is_well_once_it_is_back():
+    trace = [
+        (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+        (5, 2, "stop", "", "crash"),
+        (40, 2, "start", "", 2),
+        (41, 0, "register", "", 2, 2, True),
+    ]
+    nemesis = [(10, "strike", 0, "restart", {"node": 2, "nodes": [2]}), (20, "heal", 0, "restart", {})]
+    state = WhoIsWell(trace, nemesis, brokers=[1, 2])
+
+    assert [{*state.well} for _ in state.moments()][-1] == {1, 2}
+
+
+def test_whose_messages_are_late_is_not_well_until_the_last_may_have_arrived():
+    trace = [
+        (time, 0, "elect", "t-0", 1, epoch, (1, 2), (), "initial", True, epoch) for epoch, time in enumerate((0, 90))
+    ]
+    nemesis = [(10, "strike", 0, "slow", {"node": 2, "amount": 30}), (20, "heal", -1, "all", {})]
+    state = WhoIsWell(trace, nemesis, brokers=[1, 2], holds_back={"slow": "late"})
+
+    assert {time: {*state.well} for time in state.moments()} == {0: {1, 2}, 10: {1}, 50: {1, 2}, 90: {1, 2}}

@@ -66,6 +66,20 @@ def test_a_cluster_that_was_asked_for_stays():
     assert shapes == {(5, 2, 2)}
 
 
+def test_no_fault_is_stretched_beyond_what_a_run_can_make_up_for():
+    """A broker that had been paused for 75 s came back to 19,000 records, in fetches of one batch, and was taken for stuck."""
+    mutations, rng = Mutations(Kinds("intact"), Circumstances(ClusterSpec(), "intact", free=True)), Random(4)
+    plan = with_faults(young(1)[0], [Fault("pause", 500 * MS, 2_000 * MS, "b1", 0, 0, 0)])
+    longest = 0
+    for _ in range(2_000):
+        plan = mutations.of(rng, plan, (), plan)
+        longest = max(longest, *(fault.lasts_us for fault in plan.faults), 0)
+        plan = plan if plan.faults else with_faults(plan, [Fault("pause", 500 * MS, longest, "b1", 0, 0, 0)])
+
+    wait = ClusterSpec().settings.longest_wait_us
+    assert 2 * wait < longest <= 4 * wait
+
+
 def test_where_replicas_move_there_is_somewhere_to_go():
     assert all(p.cluster.brokers > p.cluster.replication_factor for p in young(200, "reassignments"))
 
@@ -299,6 +313,19 @@ def test_a_replica_is_moved_from_a_leader_that_has_become_alone_in_the_isr():
 
     assert seen["reassigned"] == 20
     assert seen["isr-of-one"] >= 15
+
+
+def test_a_leader_that_shuts_down_as_it_is_moved_shows_that_a_broker_that_is_gone_joined_the_isr():
+    """KAFKA-14140; the same plans pass where brokers' epochs are checked, or show KAFKA-14424 there."""
+    name, cluster = "moved from the last one there", ClusterSpec(brokers=4)
+    shown = [
+        seed
+        for seed in range(40)
+        if shown_by(name, "kafka-2.7", cluster, [seed])["stuck"]
+        and not shown_by(name, "kafka-2.7+broker-epochs", cluster, [seed])
+    ]
+
+    assert len(shown) >= 2
 
 
 def test_now_and_then_a_fault_outlasts_everybody_and_the_plan_outlasts_it():
