@@ -74,7 +74,7 @@ class CanvassingMember(PushingMember):
             self._maybe_stand(now)
 
     def _maybe_stand(self, now: int) -> None:
-        if self._would_vote is not None and len(self._would_vote) >= self.majority:
+        if self._would_vote is not None and self.is_majority(self._would_vote):
             self._would_vote = None
             self.stand(now)
 

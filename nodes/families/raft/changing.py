@@ -9,9 +9,10 @@ An operator says which servers there are to be. The leader adds first: the new s
 has all that is committed (4.2.1); then it takes away, itself at last. A leader that is not a member counts others only, and
 resigns when the entry is committed (4.2.2).
 
-Who is in no configuration does not stand for election. Who has nothing and is in none gives no vote. A server that hears a leader
-takes no notice of one that asks for votes and is no member (4.2.3, for these alone), and a leader takes none of the term of one
-that has left.
+Who is in no configuration does not stand for election. One that the newest in its log leaves out does, until it knows that one to
+be committed: others may lack it, so that nobody else can be elected; it needs their votes without its own (4.2.2). Who has nothing
+and is in no configuration gives no vote. A server that hears a leader takes no notice of one that asks for votes and is no member
+(4.2.3, for these alone), and a leader takes none of the term of one that has left.
 """
 
 from __future__ import annotations
@@ -97,16 +98,23 @@ class ChangingMember(RaftMember):
     # Elections
 
     def time_out(self, now: int) -> None:
-        """Who is no member waits."""
-        if self.is_member:
+        """Who may not be needed waits."""
+        if self._is_needed():
             super().time_out(now)
         else:
             self.heard(now)
 
     def stand(self, now: int, asks: type[VoteRequest] = VoteRequest) -> None:
         """Whoever wants it to."""
-        if self.is_member:
+        if self._is_needed():
             super().stand(now, asks)
+
+    def _is_needed(self) -> bool:
+        return self.is_member or self.configurations.newest.offset >= self.hw
+
+    def is_majority(self, servers: set[int]) -> bool:
+        """Of the members alone."""
+        return len(servers.intersection(self.members)) >= self.majority
 
     def withholds(self, now: int, m: VoteRequest) -> bool:
         """From everybody while it has nothing and is no member; from who is no member while it hears a leader."""

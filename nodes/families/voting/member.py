@@ -216,8 +216,12 @@ class Member:
             self.votes.add(m.source)
             self._maybe_lead(now)
 
+    def is_majority(self, servers: set[int]) -> bool:
+        """Whether so many are one."""
+        return len(servers) >= self.majority
+
     def _maybe_lead(self, now: int) -> None:
-        if len(self.votes) < self.majority:
+        if not self.is_majority(self.votes):
             return
         self.standing, self.leading, self.leader = False, True, self.node_id
         self.out.append((now, self.node_id, "lead", self.name, self.generation, self.log.leo, self.hw, ()))

@@ -108,6 +108,30 @@ def test_what_recovery_found_counts(alone):
     assert alone(CHANGING, log=[(0, 1, (written((1, 3), 1),))]).replica.members == (1, 3)
 
 
+def test_who_is_left_out_by_an_entry_that_is_not_committed_stands_and_needs_the_others_votes(alone):
+    """A hunt of half an hour found a group that had no leader any more: who had the longest log did not stand."""
+    server = alone(CHANGING, log=[(0, 1, (written((2, 3, 4), 1),))], vote=(1, -1))
+    server.now += 9_000_000
+    asked = server.tell(TimerFired("tick"))
+    assert {one.source for one in asked if isinstance(one, VoteRequest)} == {1}
+    assert server.replica.standing
+
+    server.tell(VoteResponse(2, T, server.replica.generation, granted=True))
+    assert not server.replica.leading
+    server.tell(VoteResponse(3, T, server.replica.generation, granted=True))
+    assert server.replica.leading
+
+
+def test_who_is_left_out_does_not_stand_once_it_knows_that_to_be_committed(alone):
+    server = alone(CHANGING, log=[(0, 0, (7,))])
+    server.tell(appended((2, 3), hw=2))
+    server.now += 9_000_000
+    server.tell(TimerFired("tick"))
+
+    assert server.replica.hw == 2
+    assert not server.replica.standing
+
+
 def test_who_is_no_member_does_not_stand_and_an_empty_one_gives_no_vote(alone):
     server = alone(CHANGING, node_id=4)
     server.now += 9_000_000
