@@ -37,16 +37,23 @@ def known_of(name: str, kept: Iterable[KeptPlan] = (), hunted: Callable[[str], b
             found[one.repaired] = f"kept as {one.name}"
     found = {repaired: title for repaired, title in found.items() if not hunted(repaired)}
     words = [repaired.removeprefix(f"{name}+") for repaired in found if repaired.startswith(f"{name}+")]
-    preset, _, modifiers = name.partition("+")
+    preset, *modifiers = name.split("+")
     repaired = "+".join([name, *words]) if words else ""
     if repaired and isinstance(variant, Variant):
         repaired = _repaired_too(repaired, variant, hunted)
     return Known(
         tuple(Repair(*one) for one in found.items()),
         repaired,
-        preset if modifiers else "",
+        preset if {*modifiers} - _words_that_repair(preset) else "",
         tuple(causes.items()),
     )
+
+
+def _words_that_repair(preset: str) -> set[str]:
+    """The modifiers that take something known away from a preset, and add nothing."""
+    variant = parse_variant(preset)
+    known = dict(_of_the_zoo(preset, variant)) if isinstance(variant, Variant) else {}
+    return {word for repaired in known for word in repaired.split("+")[1:]}
 
 
 def _repaired_too(name: str, variant: Variant, hunted: Callable[[str], bool]) -> str:

@@ -2,6 +2,8 @@
 
 from itertools import islice
 
+import pytest
+
 from tidemark.harness.search.hunt import Hunt, Quarry
 from tidemark.harness.search.hunt.hunt import Attempt
 from tidemark.harness.search.hunt.known import Known
@@ -42,6 +44,20 @@ def test_a_bug_that_was_put_back_is_what_is_hunted():
     assert all("+KAFKA-15586" in one.variant for one in known.repairs)
     assert known.preset == "kafka-4.0"
     assert "forget-log-ends" not in known_of("kafka-4.0", hunted=lambda name: "forget-log-ends" in name).all_repaired
+
+
+@pytest.mark.parametrize(
+    ("variant", "preset"),
+    [
+        ("kafka-4.0+forget-log-ends", ""),
+        ("kafka-4.0+forget-log-ends+begin-anew", ""),
+        ("kafka-4.0+forget-log-ends+KAFKA-15586", "kafka-4.0"),
+        ("kafka-2.7+truncation=kip279", "kafka-2.7"),
+    ],
+)
+def test_what_only_repairs_puts_nothing_back(variant, preset):
+    """A hunt on a repaired preset told of the stale log start as something new, as the preset loses otherwise under its plan."""
+    assert known_of(variant).preset == preset
 
 
 def test_it_is_what_it_was_after_json():
