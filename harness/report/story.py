@@ -128,10 +128,12 @@ def _discovery(anomaly: Anomaly, lanes: list[Lane]) -> Iterator[Moment]:
     if _pair(evidence):
         leader, follower = evidence["leader"], evidence["follower"]
         theirs, its = _pair(evidence)
-        words = (
-            f"Broker {follower} follows broker {leader} with another record at offset {evidence['offset']}, {its} instead "
-            f"of {theirs}: {anomaly.name}."
-        )
+        differs = f"with another record at offset {evidence['offset']}, {its} instead of {theirs}"
+        if its is None:
+            differs = f"and has nothing at offset {evidence['offset']}, where that has {theirs}"
+        elif theirs is None:
+            differs = f"and has {its} at offset {evidence['offset']}, where that has nothing"
+        words = f"Broker {follower} follows broker {leader} {differs}: {anomaly.name}."
         yield Moment(anomaly.time, follower, "found", words)
     elif "value" not in evidence or anomaly.name == TOTAL_QUEUE:
         node = evidence.get("node", CONTROLLER)

@@ -57,7 +57,7 @@ def pairs(name: str, alone: Sequence[Candidate]) -> Iterator[Candidate]:
     for (one, first), (other, second) in combinations(words, 2):
         both = f"{name}+{first}+{second}"
         if is_a_variant(both):
-            title = f"two repairs, neither of which is enough: {_bug(one)}; {_bug(other)}"
+            title = f"two repairs, neither of which is enough alone: {_bug(one)}; {_bug(other)}"
             yield Candidate(both, 1, title, f"{one.wrong} {other.wrong}".strip())
 
 

@@ -331,6 +331,20 @@ def test_of_two_records_that_differ_the_acknowledged_one_is_told() -> None:
     )
 
 
+def test_of_a_record_that_is_not_there_nothing_is_named() -> None:
+    pair = {"leader": 2, "follower": 1, "leader_record": (2, 999), "follower_record": (-1, None)}
+
+    def told(**pair: object) -> str:
+        differ = replace(anomaly(), name="log-matching", evidence={"offset": 1, **pair})
+        return " ".join(moment.sentence for moment in tell(history(), differ).moments)
+
+    assert "Broker 1 follows broker 2 and has nothing at offset 1, where that has 999: log-matching." in told(**pair)
+    other = {"leader_record": (-1, None), "follower_record": (1, 7)}
+    assert "Broker 1 follows broker 2 and has 7 at offset 1, where that has nothing: log-matching." in told(
+        **(pair | other)
+    )
+
+
 def test_an_anomaly_without_a_record_has_a_story_too() -> None:
     stuck = replace(anomaly(), name="stuck", evidence={"waiting_for": "broker 2"}, time=2_000_000)
 

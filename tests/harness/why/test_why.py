@@ -61,7 +61,7 @@ def test_two_repairs_are_tried_together_where_none_is_enough_alone(tmp_path):
 
     repair = found.repair
     assert repair.variant == "kafka-0.11+truncation=kip279+fetch-fence"
-    assert repair.title.startswith("two repairs, neither of which is enough: KAFKA-6361: ")
+    assert repair.title.startswith("two repairs, neither of which is enough alone: KAFKA-6361: ")
     assert "; KAFKA-6880: " in repair.title
     assert (repair.whole, repair.pairs) == (False, 66)
     failed = {one.variant: one.valid for one in found.not_enough}
