@@ -120,6 +120,7 @@ def _lines(
         yield f"- *{TROUBLES[trouble].words}*: {TROUBLES[trouble].about}"
     yield "- Words such as `stuck` in a cell: another violation ([anomalies](anomalies.md)), and in how many runs."
     yield from ("", "## What repairs a loss", "")
+    yield from _how_sure(entrants, of)
     for one in entrants:
         yield from _repairs(one, entrants, of)
     yield from ("", "## Time without an answer", "")
@@ -198,6 +199,19 @@ def _example(titles: dict[str, str], found: Sequence[Cell]) -> Iterator[str]:
         yield f"For example {titles[cell.system]}, *{TROUBLES[cell.trouble].words}*: acknowledged records were lost in"
         yield f"**{cell.lossy} of {cell.runs}** runs; {cell.lost:,} of the {cell.acked:,} records acknowledged"
         yield f"in all {cell.runs} runs are gone; the 95 % interval (Wilson) of the share of runs is {_limits(cell)}."
+        yield ""
+
+
+def _how_sure(entrants: Sequence[Entrant], of: Mapping[tuple[str, str], Cell]) -> Iterator[str]:
+    """What a repair without a loss proves, by the cell with the fewest runs."""
+    with_a_setting = {one.name for one in entrants if about(one).repairs}
+    repaired = [cell for (system, _), cell in of.items() if system in with_a_setting and cell.runs and not cell.lossy]
+    if repaired:
+        fewest = min(repaired, key=lambda cell: cell.runs)
+        yield (
+            f"These are few runs. Where records were lost in 0 of {fewest.runs}, up to {100 * fewest.high:.0f} % of all such runs may "
+            "still lose some (95 % interval,\nWilson): the setting helped here, and nothing proves that it always does."
+        )
         yield ""
 
 
