@@ -208,10 +208,9 @@ def _how_sure(entrants: Sequence[Entrant], of: Mapping[tuple[str, str], Cell]) -
     repaired = [cell for (system, _), cell in of.items() if system in with_a_setting and cell.runs and not cell.lossy]
     if repaired:
         fewest = min(repaired, key=lambda cell: cell.runs)
-        yield (
-            f"These are few runs. Where records were lost in 0 of {fewest.runs}, up to {100 * fewest.high:.0f} % of all such runs may "
-            "still lose some (95 % interval,\nWilson): the setting helped here, and nothing proves that it always does."
-        )
+        share = f"{100 * fewest.high:.0f} %"
+        yield f"These are few runs. Where records were lost in 0 of {fewest.runs}, up to {share} of all such runs may still"
+        yield "lose some (95 % interval, Wilson): the setting helped here, and nothing proves that it always does."
         yield ""
 
 
