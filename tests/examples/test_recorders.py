@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,8 +104,8 @@ func main() {
 """
 
 
-def block(language):
-    return re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1]
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
 def checked(path, *more):
@@ -161,14 +162,25 @@ def test_many_clients_at_once_that_fail_and_give_up(tmp_path, program, text):
 
 
 def test_the_page_s_java_comes_to_what_the_page_says(tmp_path):
-    java(tmp_path, "TestRegister", block("java"))
-    code, told = checked(tmp_path / "register.jsonl", "--model", "register", "--initial", "0")
+    java(tmp_path, "TestRegister", blocks("java")[0])
+    code, told = checked(tmp_path / "history.jsonl", "--model", "register", "--initial", "0")
     assert code == 1
     assert told.splitlines()[1] in PAGE
 
 
 def test_the_page_s_go_comes_to_what_the_page_says(tmp_path):
-    go(tmp_path, "", block("go"))
-    code, told = checked(tmp_path / "log.jsonl")
+    go(tmp_path, "", blocks("go")[0])
+    code, told = checked(tmp_path / "history.jsonl")
     assert code == 1
     assert "violation lost-write: Record 2 of orders-0 at offset 1 (acknowledged to p1" in told
+
+
+def test_the_page_s_go_judges_itself_if_it_is_told_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    recorder, judge = blocks("go")
+    (line,) = re.findall(r"`(t\.Cleanup[^`]*)`", PAGE)
+    (tmp_path / "judge_test.go").write_text(judge, encoding="utf-8")
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        go(tmp_path, "", recorder.replace("\tdefer history.Close()", f"\t{line}\n\tdefer history.Close()"))
+    assert failed.value.cmd[:2] == ("go", "test")
+    assert "violation lost-write: Record 2 of orders-0 at offset 1 (acknowledged to p1" in failed.value.stdout

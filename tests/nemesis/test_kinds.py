@@ -6,12 +6,27 @@ from pathlib import Path
 import pytest
 
 from tidemark.checkers.replicas.liveness.faults_in_force import _UNTOLD, FaultsInForce
+from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.systems.outside.adapter import NOT_SUFFERED
+from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import KINDS, Fault
 from tidemark.nemesis.kind import Part, Unit
 from tidemark.nemesis.kinds import SECOND, by_kind, is_over_at_once
 
 PAGE = (Path(__file__).parents[2] / "docs/faults.md").read_text(encoding="utf-8")
 ROWS = [row for row in PAGE.partition("## Kinds")[2].partition("\n\n¹")[0].splitlines() if row.startswith("| `")]
+
+
+def worlds_of(kind):
+    """Where it can strike: the simulator, our own nodes, Kafka's brokers, systems that are seen from outside."""
+    needs, real = KINDS[kind].needs, not KINDS[kind].only_simulated
+    able = {"retention": "retain", "reassignment": "reassign"}
+    of_nodes = [
+        real and all(hasattr(system, method) for need, method in able.items() if need in needs)
+        for system in (TidemarkSystem, KafkaSystem)
+    ]
+    there = (not KINDS[kind].only_real, *of_nodes, kind not in NOT_SUFFERED)
+    return "".join(letter for letter, has in zip("SNKO", there, strict=True) if has)
 
 
 def named(row):
@@ -25,8 +40,9 @@ def test_the_page_has_every_kind_once_and_no_other():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: ", ".join(named(row)))
 def test_the_page_says_what_the_table_says_of_healing_and_worlds(row):
-    healing = row.rstrip("|").split("|")[-1].strip()
+    healing, where = (cell.strip() for cell in row.rstrip("|").split("|")[-2:])
     for kind in named(row):
+        assert ("SNKO" if where == "all" else where) == worlds_of(kind)
         of_one_way_only = ("²" if "lasting-controller" in KINDS[kind].needs else "") + (
             "¹" if KINDS[kind].only_real else ""
         )
