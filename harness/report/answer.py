@@ -6,30 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tidemark.checkers.acknowledged import CLAUSES
-from tidemark.harness.report.comparison import ANY, LOST, Comparison, Rate, VariantResult, Worse
-from tidemark.harness.report.rule_words import RuleWords, rule_words
+from tidemark.checkers.replicas.contract import ALWAYS, INTACT
+from tidemark.harness.report.comparison import ANY, LOST, Between, Comparison, OtherCause, Rate, VariantResult
+from tidemark.harness.report.glossary import PROMISES
+from tidemark.harness.report.rule_words import OUTSIDE_THE_RULES, RuleWords, rule_words
 from tidemark.harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A part of a variant's runs, as the bar beside its sentence shows it: `kind` is its looks, `width` in % of all runs."""
-
-    kind: str
-    words: str
-    width: float
-
-
-KINDS = {
-    "kept": "kept its promise",
-    "lost": "lost acknowledged records",
-    "failed": "failed in another way: logs differ, or replication is stuck",
-    "permitted": "lost records only where its promise excuses it",
-    "unknown": "could not be judged",
-}
-"""What the colours of a bar mean, in the order in which they are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +20,8 @@ class Answer:
     """What is to be said of a variant first.
 
     Attributes:
-        rule: what it is called. brief: what it did, in one number for each thing. sentence: the same in full, without its name.
+        rule: what it is called. notes: what its numbers do not say by themselves, in sentences.
+        sentence: what it did, in full, without its name.
         kept: it broke no promise, and nothing was unknown.
         only_others: it failed, and lost no acknowledged record.
         others: what else was violated, as (name, runs), most frequent first.
@@ -45,12 +29,11 @@ class Answer:
 
     variant: str
     rule: RuleWords
-    brief: str
+    notes: tuple[str, ...]
     sentence: str
     kept: bool
     only_others: bool
     others: tuple[tuple[str, int], ...]
-    shares: tuple[Share, ...]
 
     @property
     def plain(self) -> str:
@@ -61,13 +44,7 @@ class Answer:
 
 def answers(comparison: Comparison) -> list[Answer]:
     """One for each variant, in their order."""
-    return [_answer(variant) for variant in comparison.variants]
-
-
-def legend(told: list[Answer]) -> list[tuple[str, str]]:
-    """What the colours mean that are to be seen."""
-    seen = {"kept"} | {share.kind for answer in told for share in answer.shares}
-    return [(kind, words) for kind, words in KINDS.items() if kind in seen]
+    return [_answer(variant, comparison) for variant in comparison.variants]
 
 
 def headline(comparison: Comparison) -> str:
@@ -77,7 +54,7 @@ def headline(comparison: Comparison) -> str:
         return "No run could be judged"
     kept = [variant for variant in judged if not variant.violating.hits]
     if len(kept) == 1:
-        return f"{_called(kept[0].variant)}: 0 of {_runs(kept)} lost records, diverged or got stuck"
+        return f"{_called(kept[0].variant)}: 0 of {_runs(kept)} failed"
     if kept:
         of = "All" if len(kept) == len(comparison.variants) else f"{len(kept)} of {len(comparison.variants)}"
         names = "; ".join(rule_words(variant.variant).called for variant in kept)
@@ -103,22 +80,53 @@ def _hits(rate: Rate) -> str:
     return f"{rate.hits:,} of {rate.runs:,} runs"
 
 
-def _brief(variant: VariantResult) -> str:
-    lost, others = variant.loss, variant.violating.hits - variant.loss.hits
-    unknown = f" {variant.unknown:,} runs could not be judged." if variant.unknown else ""
-    if not variant.judged:
-        return unknown.strip() or "No run."
-    if lost.hits:
-        told = f"Lost acknowledged records in {_hits(lost)} ({percent(lost.share)})"
-        told += f", and failed in another way in {others:,} more" if others else ""
-    elif others:
-        told = f"Lost {'nothing that it promises to keep' if variant.any_loss.hits else 'no acknowledged record'}, but failed in "
-        told += f"another way in {_hits(variant.violating)}"
-        told += f" ({percent(variant.violating.share)})"
-    else:
-        told = f"Kept its promise in all {lost.runs:,} runs"
-    permitted = variant.any_loss.hits - lost.hits
-    return f"{told}{f'; in {permitted:,} it lost records as it may' if permitted else ''}.{unknown}"
+def no_worse(comparison: Comparison) -> str:
+    """A sentence about the variants whose rule lost nothing, and that failed by bugs outside of it alone; empty without any."""
+    names = [
+        rule_words(variant.variant).called
+        for variant in comparison.variants
+        if variant.violating.hits
+        and not variant.loss.hits
+        and _from_outside(comparison, variant) == variant.violating.hits
+    ]
+    if not names:
+        return ""
+    either = " either" if any(one.judged and not one.violating.hits for one in comparison.variants) else ""
+    its, rule = ("its", "the rule") if len(names) == 1 else ("their", "the rules")
+    return f"{listed(names)} lost nothing{either}; {its} failures come of a bug outside {rule}."
+
+
+def promised(comparison: Comparison) -> str:
+    """The promises by which losses are judged, by name and in words; empty of promises that have no words."""
+    names = [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in PROMISES]
+    if not names:
+        return ""
+    record = "an acknowledged record" if comparison.cluster.get("acks") == "all" else "a committed record"
+    told = [f"“{name}”, by which {record} is {PROMISES[name]}" for name in names]
+    if comparison.contract is None and INTACT not in names and comparison.world != "imported":
+        told.append(f"“{INTACT}”, by which it is kept even if all were down, where no broker has lost its log")
+    return f"Lost: against {', or against '.join(told)}."
+
+
+def from_outside(comparison: Comparison) -> list[str]:
+    """Sentences about each bug outside the rules by which some run failed: how many, what goes wrong, how to see it."""
+    causes: dict[str, list[tuple[VariantResult, OtherCause]]] = {}
+    for variant in comparison.variants:
+        for one in (comparison.other_causes or {}).get(variant.variant, ()):
+            causes.setdefault(one.key, []).append((variant, one))
+    told = []
+    for key, of_variants in causes.items():
+        repairs = sorted({one.repaired.removeprefix(variant.variant) for variant, one in of_variants})
+        runs = [
+            f"all {one.runs}" if one.runs == variant.violating.hits else f"{one.runs} of the {variant.violating.hits}"
+            for variant, one in of_variants
+        ]
+        told.append(
+            f"{key}, a bug outside the rules, made {listed(runs)} failures: "
+            f"{OUTSIDE_THE_RULES.get(key, of_variants[0][1].title)}. "
+            f"These plans pass where it alone is repaired ({listed(repairs)})."
+        )
+    return told
 
 
 def oddities(comparison: Comparison) -> list[str]:
@@ -131,17 +139,15 @@ def oddities(comparison: Comparison) -> list[str]:
     for older, newer in pairwise(comparison.variants):
         if _family_of(older.variant) != _family_of(newer.variant):
             continue
-        for what, one, other in (
-            ("lost acknowledged records against its promise", older.loss, newer.loss),
-            ("violated something", older.violating, newer.violating),
+        for name, what, one, other in (
+            (LOST, "lost acknowledged records against its promise", older.loss, newer.loss),
+            (ANY, "violated something", older.violating, newer.violating),
         ):
             if other.share <= one.share:
                 continue
             told.append(
                 f"{newer.variant} {what} in more runs than {older.variant} ({other.hits} against {one.hits} of {other.runs}). "
-                + _chance(
-                    next((w for w in comparison.worse if (w.older, w.newer) == (older.variant, newer.variant)), None)
-                )
+                + _chance(comparison.two(older.variant, newer.variant, name))
             )
             break
     return told
@@ -155,14 +161,14 @@ def _family_of(name: str) -> str | None:
         return None
 
 
-def _chance(worse: Worse | None) -> str:
+def _chance(two: Between | None) -> str:
     """Whether a rule may only seem to be worse than the one before."""
-    if worse is None or not worse.pairs:
+    if two is None or not two.pairs:
         return "They have no plan in common, so this may be the plans' doing."
-    likely = "this may be chance" if worse.p_value >= CLEAR else "this is hardly chance"
+    likely = "this may be chance" if two.p_value >= CLEAR else "this is hardly chance"
     return (
-        f"On the same plans {worse.only_newer} hit only {worse.newer} and {worse.only_older} only {worse.older}: {likely} "
-        f"(exact McNemar test, by itself: p {p_words(worse.p_value)})."
+        f"On the same plans {two.only_other} hit only {two.other} and {two.only_one} only {two.one}: {likely} "
+        f"(exact McNemar test, by itself: p {p_words(two.p_value)})."
     )
 
 
@@ -186,7 +192,7 @@ def nearly_agreeing(comparison: Comparison) -> list[str]:
     return told
 
 
-def _answer(variant: VariantResult) -> Answer:
+def _answer(variant: VariantResult, comparison: Comparison) -> Answer:
     told = {ANY, LOST}
     if (lost := variant.count("lost-committed-write")) and lost.violation.hits == variant.loss.hits:
         told.add(lost.name)  # the same runs
@@ -199,32 +205,74 @@ def _answer(variant: VariantResult) -> Answer:
     return Answer(
         variant.variant,
         rule_words(variant.variant),
-        _brief(variant),
+        tuple(note for note in (_like_others(variant, comparison), _by_other_causes(variant, comparison)) if note),
         words,
         variant.violating.hits == 0 and variant.judged > 0,
         variant.violating.hits > 0 and variant.loss.hits == 0,
         tuple((row.name, row.violation.hits) for row in others),
-        _shares(variant),
     )
+
+
+def _like_others(variant: VariantResult, comparison: Comparison) -> str:
+    """The counts of other variants that differ from this one's by no more than chance may do; each two once, with the first that
+    has any.
+    """
+    told = []
+    before = comparison.variants[: comparison.variants.index(variant)]
+    for name, one, more in ((LOST, "loss", "losses"), (ANY, "failure", "failures")):
+        mine = _hit(variant, name)
+        left = [other for other in comparison.variants if not (other in before and _hit(other, name))]
+        pairs = [(_hit(other, name), comparison.two(variant.variant, other.variant, name)) for other in left]
+        alike = {hits for hits, two in pairs if two is not None and two.p_value >= CLEAR} - {mine}
+        if mine and alike:
+            others = " or ".join(str(hits) for hits in sorted(alike, reverse=True))
+            told.append(f"{mine} {one if mine == 1 else more} from {others}")
+    return f"Too few to tell {', nor '.join(told)}: that may be chance." if told else ""
+
+
+def _hit(variant: VariantResult, name: str) -> int:
+    """How many of its runs are hit by what the first screen counts."""
+    return variant.loss.hits if name == LOST else variant.violating.hits
+
+
+def _by_other_causes(variant: VariantResult, comparison: Comparison) -> str:
+    """That all its failures come of bugs that are no part of its rule, where they do."""
+    causes = (comparison.other_causes or {}).get(variant.variant, ())
+    if not causes or _from_outside(comparison, variant) < variant.violating.hits:
+        return ""
+    all_of_them = f"All {variant.violating.hits} failures" if variant.violating.hits > 1 else "The failure"
+    return f"{all_of_them}: {listed([one.key for one in causes])}, no part of the rule."
+
+
+def _from_outside(comparison: Comparison, variant: VariantResult) -> int:
+    """How many of its violating runs do."""
+    return sum(one.runs for one in (comparison.other_causes or {}).get(variant.variant, ()))
 
 
 def _first(variant: VariantResult) -> str:
     promise = f"what “{listed(variant.contracts)}” promises"
     loss, any_violation = variant.loss, variant.violating
-    own = next((variant.promises[name].hits for name in variant.contracts if name in variant.promises), loss.hits)
-    apart = ""
-    if own < loss.hits and len(variant.contracts) == 1:  # the rest broke one that always counts beside it
-        promise = "its promises"
-        apart = f": in {own} against “{variant.contracts[0]}”, in {loss.hits - own} more only against one that counts beside it"
-        if variant.contracts[0] == "documented":
-            apart += ", “durable”"
     if not variant.judged:
         return "was not judged in any run"
     if loss.hits:
-        return f"lost acknowledged records against {promise} in {_of(loss)}{apart}"
+        apart = _by_promise(variant)
+        return f"lost acknowledged records against {'a promise' if apart else promise} in {_of(loss)}{apart}"
     if any_violation.hits:
         return f"lost no acknowledged record against {promise}, but failed in other ways in {_of(any_violation)}"
     return f"kept {promise} in all {loss.runs} runs (95 % interval of runs that break it: {interval(any_violation)})"
+
+
+def _by_promise(variant: VariantResult) -> str:
+    """How many of its losses broke its own promise, where some broke only another that counts, too; else nothing."""
+    own = next((name for name in variant.contracts if name in variant.promises), None)
+    more = variant.loss.hits - (variant.promises[own].hits if own else variant.loss.hits)
+    if own is None or more <= 0 or len(variant.contracts) > 1:
+        return ""
+    told = f": {variant.promises[own].hits} against its own, “{own}”, and {more} only against "
+    if own == ALWAYS:
+        return f"{told}“{INTACT}”, which forbids a loss even after all brokers were down, where none has lost its log"
+    others = [f"“{name}”" for name in (ALWAYS, INTACT) if name != own and name in variant.promises]
+    return f"{told}{' or '.join(others)}, by which losses are judged, too" if others else ""
 
 
 def _of(rate: Rate) -> str:
@@ -232,27 +280,10 @@ def _of(rate: Rate) -> str:
 
 
 def _permitted(variant: VariantResult) -> str:
-    runs = variant.any_loss.hits - variant.loss.hits
+    runs = variant.permitted_only
     if not runs:
         return ""
     clauses = sorted(variant.permitted_by.items(), key=lambda one: (-one[1], one[0]))
     why = "; ".join(f"{CLAUSES.get(clause, clause)}: {hits}" for clause, hits in clauses)
     more = "more " if variant.loss.hits else ""
     return f"; in {runs} {more}runs it lost some as it may{f' ({why})' if why else ''}"
-
-
-def _shares(variant: VariantResult) -> tuple[Share, ...]:
-    runs = variant.runs or 1
-    loss, violating = variant.loss.hits, variant.violating.hits
-    only_permitted = max(variant.any_loss.hits - violating, 0)
-    parts = (
-        ("lost", "lost acknowledged records against the promise", loss),
-        ("failed", "failed in other ways", violating - loss),
-        ("permitted", "lost records as the promise permits", only_permitted),
-        ("unknown", "could not be judged", variant.unknown),
-    )
-    return tuple(
-        Share(kind, f"{hits} of {variant.runs} runs {words}", round(100 * hits / runs, 2))
-        for kind, words, hits in parts
-        if hits
-    )

@@ -84,16 +84,32 @@ class AnomalyCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Worse:
-    """A variant that failed more often than the one before it, on the plans that both were judged on."""
+class Between:
+    """Two variants on the plans that both were judged on; `other` stands behind `one` in the comparison."""
 
-    older: str
-    newer: str
+    one: str
+    other: str
     name: str  # LOST or ANY
     pairs: int
-    only_newer: int
-    only_older: int
+    only_one: int  # plans that hit this one alone
+    only_other: int
     p_value: float  # exact McNemar, by itself
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCause:
+    """A known bug outside the rules that a comparison is about, and the violating runs of a variant that come of it.
+
+    Attributes:
+        key: of the bug, as the zoo has it. title: in one line.
+        repaired: the variant with this bug alone repaired.
+        runs: so many violating runs show nothing but what the bug is known to show, and are valid with it repaired.
+    """
+
+    key: str
+    title: str
+    repaired: str
+    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +181,11 @@ class VariantResult:
     def violating(self) -> Rate:
         """Runs that violated anything."""
         return next(row.violation for row in self.anomalies if row.name == ANY)
+
+    @property
+    def permitted_only(self) -> int:
+        """Runs that lost an acked record, and none against the promise."""
+        return self.any_loss.hits - self.loss.hits
 
     def count(self, name: str) -> AnomalyCount | None:
         """The row of one kind of anomaly, None if the variant never showed it."""
@@ -276,8 +297,18 @@ class Comparison:
     begun: str = ""  # the day, UTC
     workload: Mapping[str, float] = field(default_factory=dict)  # what was asked for, as `AskedWorkload.to_json` has it
     intensity: float = 1  # a factor on how many faults plans have
-    worse: tuple[Worse, ...] = ()  # than the variant before, whose rule is older
+    between: tuple[Between, ...] = ()  # each two variants
     faults: FaultsPresent | None = None  # in the plans of violating runs; None where nobody looked
+    other_causes: Mapping[str, tuple[OtherCause, ...]] | None = None  # by variant; None where nobody looked
+
+    def two(self, one: str, other: str, name: str) -> Between | None:
+        """How two variants compare, whichever stands first here; None where nobody compared them."""
+        for pair in self.between:
+            if pair.name == name and (pair.one, pair.other) == (one, other):
+                return pair
+            if pair.name == name and (pair.other, pair.one) == (one, other):
+                return Between(one, other, name, pair.pairs, pair.only_other, pair.only_one, pair.p_value)
+        return None
 
     @property
     def pairs(self) -> tuple[Paired, ...]:
@@ -309,8 +340,9 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON values."""
         data = asdict(self)
-        if self.faults is None:
-            del data["faults"]
+        for name in ("faults", "other_causes"):
+            if data[name] is None:
+                del data[name]
         for variant in data["variants"]:
             variant["hit_curve"] = [list(step) for step in variant["hit_curve"]]
         return data

@@ -23,7 +23,7 @@ def to_work_with(comparison: Comparison) -> ResultTable:
     for one in comparison.variants:
         pair = _paired(one)
         primary = None if pair is None else int(pair.primary)
-        judged = (primary, one.unknown, one.errors, one.any_loss.hits - one.loss.hits)
+        judged = (primary, one.unknown, one.errors, one.permitted_only)
         rows.append((*numbers_of(one, pair), *judged, one.availability.mean, one.recovery.p50, one.elections))
     return ResultTable((*NUMBERS, *more), rows)
 
@@ -41,7 +41,7 @@ def _row(one: VariantResult, *, paired: bool) -> tuple[Value, ...]:
         one.runs,
         f"{rate.hits}{of} ({words.interval(rate)})",
         one.loss.hits,
-        one.any_loss.hits - one.loss.hits,
+        one.permitted_only,
         words.percent(one.availability.mean),
         words.recovered(one.recovery.p50, one.recovery),
     )

@@ -18,7 +18,15 @@ from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.marks import MARKS
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures, words
-from tidemark.harness.report.answer import answers, headline, legend, nearly_agreeing, oddities
+from tidemark.harness.report.answer import (
+    answers,
+    from_outside,
+    headline,
+    nearly_agreeing,
+    no_worse,
+    oddities,
+    promised,
+)
 from tidemark.harness.report.comparison import ANY, LOST, Comparison, Example, PartLine, RunLine
 from tidemark.harness.report.environment import written
 from tidemark.harness.report.epoch_requests import why_none
@@ -144,7 +152,6 @@ def render(
     ]
     told = [view for example in examples if (view := _brief(example, deciding, runs)) is not None]
     explained = {brief.anchor: _told_at(brief, runs) for brief in told}
-    answered = answers(comparison)
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
     return written(
         out_dir / "report.html",
@@ -152,8 +159,10 @@ def render(
         comparison=comparison,
         pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
         headline=headline(comparison),
-        answers=answered,
-        legend=legend(answered),
+        no_worse=no_worse(comparison),
+        promised=promised(comparison),
+        answers=answers(comparison),
+        from_outside=from_outside(comparison),
         oddities=oddities(comparison),
         nearly_agreeing=nearly_agreeing(comparison),
         runs=runs,

@@ -140,6 +140,29 @@ class Why:
     known: tuple[str, ...] = ()
 
     @property
+    def in_sentences(self) -> str:
+        """The cause, or else the conditions."""
+        return " ".join(map(_sentence, self.cause or self.conditions))
+
+    @property
     def tells(self) -> bool:
         """Whether there is anything to show of it."""
         return any((self.conditions, self.known, self.repair, self.not_enough, self.deciding))
+
+
+_SUBJECTS = {
+    "which was elected": "That leader was elected",
+    "it was committed": "The record was committed",
+    "it was acknowledged": "The record was acknowledged",
+    "it gave up": "The broker gave up",
+    "it has no record": "The follower has no record",
+    "the later leader had cut it": "The later leader had cut the record",
+}
+"""How a fact begins among others → how it begins as a sentence of its own."""
+
+
+def _sentence(fact: str) -> str:
+    for begins, alone in _SUBJECTS.items():
+        if fact.startswith(begins):
+            fact = f"{alone}{fact.removeprefix(begins)}"
+    return f"{fact[:1].upper()}{fact[1:].rstrip('.')}."

@@ -12,14 +12,13 @@ from collections import defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.checkers.marks import by_mark
 from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, PROMISES, WITH_LEDGERS, WITHOUT_ISR
 from tidemark.checkers.verdict.verdict import BY_PROMISES, NEAR_MISS
-from tidemark.harness.report.comparison import ANY, LOST, AnomalyCount, Comparison, Paired, Rate, VariantResult, Worse
+from tidemark.harness.report.comparison import ANY, LOST, AnomalyCount, Between, Comparison, Paired, Rate, VariantResult
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
@@ -99,7 +98,7 @@ def as_comparison(found: Found, name: str, manifest: Manifest, variants: tuple[V
         intensity=spec.intensity,
         code=manifest.code,
         begun=manifest.begun,
-        worse=found.worse,
+        between=found.between,
     )
 
 
@@ -124,7 +123,7 @@ def found_in_tables(
         baseline: What the others are compared with.
         first_variants: Those that were settled before anything ran.
         most: The views have no more runs.
-        imported: Some are histories of others, perhaps without traces.
+        imported: Some are histories of others, which have no plans in common.
 
     Raises:
         UnreadableError: Spark could not.
@@ -133,8 +132,9 @@ def found_in_tables(
         with engine.about(most), engine.kept("hits", questions.HITS, questions.DERIVED):
             engine.name("pairs", questions.PAIRS, {"baseline": baseline})
             at_once = AT_ONCE if most <= QUICK_START_RUNS else 1
-            found = Found(engine, variants, baseline, first_variants, at_once, imported=imported)
-            found.worse = _worse(engine, [found.variant(name) for name in variants if name in found.totals])
+            found = Found(engine, variants, baseline, first_variants, at_once)
+            if not imported:  # no two histories are of the same plan
+                found.between = _between(engine, variants)
             return found
     except engine.errors as error:
         raise UnreadableError(f"The campaign's tables could not be read: {reason(error)}.") from error
@@ -150,8 +150,6 @@ class Found:
         baseline: str,
         first_variants: tuple[str, ...],
         at_once: int,
-        *,
-        imported: bool = False,
     ) -> None:
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in questions.SUMMED)
         self.baseline = baseline
@@ -162,7 +160,7 @@ class Found:
                 "counts": (questions.COUNTS, {}),
                 "discordant": (questions.DISCORDANT, {"baseline": baseline}),
                 "quantiles": (QUANTILES, {}),
-                "broken": (questions.BROKEN.format(or_lost=questions.SEEN_BY_CLIENTS if imported else ""), {}),
+                "broken": (questions.BROKEN, {}),
                 "pairs": (questions.COUNT_PAIRS, {}),
                 "permitted by": (questions.PERMITTED_BY, {}),
                 "first plans": (questions.FIRST_PLANS, {"most": MOST_PLANS}),
@@ -195,7 +193,7 @@ class Found:
         for row in rows["marked"]:
             self.marked[row["variant"]][row["mark"]] = row["runs"]
         self.quantiles = Quantiles(rows["quantiles"])
-        self.worse: tuple[Worse, ...] = ()
+        self.between: tuple[Between, ...] = ()
 
     @property
     def watched_us(self) -> int:
@@ -264,20 +262,20 @@ class Found:
         )
 
 
-def _worse(engine: Engine, variants: Sequence[VariantResult]) -> tuple[Worse, ...]:
-    """Each variant that did worse than the one before it: in losses, or else in violations of any kind."""
+def _between(engine: Engine, variants: Sequence[str]) -> tuple[Between, ...]:
+    """Each two variants that have plans in common: how many hit one of them alone, of losses and of violations of any kind."""
     found = []
-    for older, newer in pairwise(variants):
-        shares = {LOST: (older.loss.share, newer.loss.share), ANY: (older.violating.share, newer.violating.share)}
-        name = next((name for name, (before, now) in shares.items() if now > before), None)
-        if name is not None:
-            args = {"older": older.variant, "newer": newer.variant}
-            (row,) = engine.rows(questions.BETWEEN.format(hit=questions.HIT[name]), args)
-            p_value = mcnemar(row["only_newer"], row["only_older"])
-            found.append(
-                Worse(older.variant, newer.variant, name, row["pairs"], row["only_newer"], row["only_older"], p_value)
-            )
-    return tuple(found)
+    place = {variant: at for at, variant in enumerate(variants)}
+    for row in engine.rows(questions.BETWEEN):
+        one, other = sorted((row["one"], row["other"]), key=place.__getitem__)
+        turned = one != row["one"]
+        for name, *alone in (
+            (LOST, row["lost_by_one"], row["lost_by_other"]),
+            (ANY, row["hit_one"], row["hit_other"]),
+        ):
+            only_one, only_other = reversed(alone) if turned else alone
+            found.append(Between(one, other, name, row["pairs"], only_one, only_other, mcnemar(only_one, only_other)))
+    return tuple(sorted(found, key=lambda two: (place[two.one], place[two.other], two.name != LOST)))
 
 
 def _answers(engine: Engine, asked: Mapping[str, Question], at_once: int) -> dict[str, list[Any]]:

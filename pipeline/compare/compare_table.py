@@ -19,7 +19,7 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("judged by", lambda v: ", ".join(v.contracts)),
     ("runs with acked loss", lambda v: str(v.any_loss.hits)),
     (LOSS, lambda v: _rate(v.loss)),
-    ("… permitted only", lambda v: str(v.any_loss.hits - v.loss.hits)),
+    ("… permitted only", lambda v: str(v.permitted_only)),
     ("first violation (median)", lambda v: words.seconds(v.first_violation.p50)),
     ("availability, mean", lambda v: words.percent(v.availability.mean)),
     ("availability, p5", lambda v: words.percent(v.availability.p5)),

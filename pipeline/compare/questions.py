@@ -54,11 +54,10 @@ COUNTS = "SELECT variant, name, verdict, count(*) AS hits FROM hits GROUP BY var
 BROKEN = """
     SELECT a.variant, promise, count(DISTINCT a.plan) AS hits
     FROM (SELECT variant, plan, explode(breaks) AS promise FROM anomalies
-        WHERE name = 'lost-committed-write' AND get_json_object(evidence, '$.ack_time') IS NOT NULL{or_lost}) a
+        WHERE name = 'lost-committed-write' AND get_json_object(evidence, '$.ack_time') IS NOT NULL OR name = 'lost-write') a
     LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
     GROUP BY a.variant, promise"""
-SEEN_BY_CLIENTS = " OR name = 'lost-write'"
-"""Of histories without a trace nothing else tells of losses."""
+"""Where there is no trace, nothing but what clients saw (``lost-write``) tells of losses."""
 
 PAIRS = """
     SELECT here.variant, here.plan FROM runs here
@@ -91,13 +90,14 @@ FIRST_PLANS = """
     WHERE place <= :most GROUP BY variant, name"""
 
 BETWEEN = """
-    SELECT count(*) AS pairs, count_if(newer.hit AND NOT older.hit) AS only_newer,
-        count_if(older.hit AND NOT newer.hit) AS only_older
-    FROM (SELECT plan, plan_digest, {hit} AS hit FROM runs WHERE variant = :newer AND valid != 'unknown') newer
-    JOIN (SELECT plan, plan_digest, {hit} AS hit FROM runs WHERE variant = :older AND valid != 'unknown') older
-        ON newer.plan = older.plan AND newer.plan_digest <=> older.plan_digest"""
-HIT = {LOST: "acked_lost_violation > 0", ANY: "violations > 0"}
-"""What is looked at between two variants → whether a run is hit."""
+    WITH judged AS (SELECT variant, plan, plan_digest, acked_lost_violation > 0 AS lost, violations > 0 AS hit
+        FROM runs WHERE valid != 'unknown')
+    SELECT one.variant AS one, other.variant AS other, count(*) AS pairs,
+        count_if(one.lost AND NOT other.lost) AS lost_by_one, count_if(other.lost AND NOT one.lost) AS lost_by_other,
+        count_if(one.hit AND NOT other.hit) AS hit_one, count_if(other.hit AND NOT one.hit) AS hit_other
+    FROM judged one JOIN judged other ON one.plan = other.plan AND one.plan_digest <=> other.plan_digest
+    WHERE one.variant < other.variant GROUP BY 1, 2"""
+"""Each two variants once, in whichever order."""
 
 MARKED = """
     SELECT variant, mark, count(*) AS runs FROM (SELECT variant, explode(marks) AS mark FROM runs) GROUP BY variant, mark"""

@@ -15,7 +15,9 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from tidemark.checkers.marks import by_mark
-from tidemark.harness.report.comparison import LOST, Worse
+from tidemark.checkers.verdict.verdict import VIOLATION
+from tidemark.harness.report.answer import answers
+from tidemark.harness.report.comparison import ANY, LOST, Between
 from tidemark.harness.report.words import compared
 from tidemark.nodes.families import parse_variant
 from tidemark.pipeline.campaign import campaign
@@ -316,13 +318,38 @@ def test_an_example_of_a_loss_is_one_that_somebody_relied_on(
     assert (old.variant, old.plan_index) == (OLD, 4)  # plan 0 has fewer faults, and its record was never acknowledged
 
 
-def test_a_variant_that_does_worse_than_the_one_before_is_held_against_it_on_the_same_plans(
+def test_each_two_variants_are_held_against_each_other_on_the_same_plans(
     asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(replace(spec, variants=(NEW, OLD)), tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
     # Plans 0 and 8 hit OLD only, 4 both; 3 and 5 are no pairs.
-    assert compare(asked, tmp_path).worse == (Worse(NEW, OLD, LOST, 10, 2, 0, pytest.approx(0.5)),)
+    found = compare(asked, tmp_path)
+    assert found.between[0] == Between(NEW, OLD, LOST, 10, 0, 2, pytest.approx(0.5))
+    assert found.two(OLD, NEW, LOST) == Between(OLD, NEW, LOST, 10, 2, 0, pytest.approx(0.5))
+    assert [(two.one, two.other, two.name) for two in found.between] == [(NEW, OLD, LOST), (NEW, OLD, ANY)]
+
+
+def test_losses_that_clients_alone_saw_are_against_their_own_promise(
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    def clients_alone(spec: CampaignSpec, variant: str, index: int) -> Any:
+        plan, result = simulate(spec, variant, index)
+        seen = tuple(
+            replace(one, name="lost-write", breaks=("durable",), evidence={})
+            for one in result.verdict.anomalies
+            if one.name == "lost-committed-write" and one.verdict == VIOLATION
+        )
+        return plan, replace(result, verdict=replace(result.verdict, contract="durable", anomalies=seen))
+
+    run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=clients_alone)
+
+    found = compare(asked, tmp_path)
+    old = found.variants[0]
+    assert (old.loss.hits, old.promises["durable"].hits, old.promises["documented"].hits) == (3, 3, 0)
+    assert answers(found)[0].sentence.startswith(
+        "lost acknowledged records against what “durable” promises in 3 of 11 runs ("
+    )
 
 
 def test_the_run_list_is_that_of_the_comparison(
