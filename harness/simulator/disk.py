@@ -267,7 +267,7 @@ class SimDisk:
         """Write what recovery changed: the epochs, and a log that was dropped because it ends below its start."""
         log = self.file(partition)
         log.epochs = found.epochs
-        if not found.batches and log.batches:
+        if not found.batches and (log.batches or log.base != found.leo):
             self.begin_at(partition, found.leo)
 
     def load(self) -> DiskImage:

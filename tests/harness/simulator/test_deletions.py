@@ -253,6 +253,17 @@ def test_a_log_shorter_than_its_checkpointed_start_is_dropped_for_good():
     assert loaded(disk) == (5, 6, [5])
 
 
+def test_a_log_of_which_nothing_is_left_begins_at_its_checkpointed_start():
+    """KAFKA-8306: it begins there from now on, so a process that comes next needs no checkpoint to know it."""
+    disk = disk_of(2)
+    disk.log_starts = {T: 2}
+    disk.truncate(T, 0)
+    disk.recover(T, recover(disk.load()).partitions[T])
+    disk.log_starts = {}
+
+    assert loaded(disk) == (2, 2, [])
+
+
 def test_a_lost_disk_has_no_log_start():
     disk = disk_of(2)
     disk.log_starts = {T: 2}
