@@ -7,7 +7,7 @@ Not here: what needs a broker to be seen (a pending ISR change that nobody answe
 from __future__ import annotations
 
 from tidemark.harness.search.findings.finding import Finding
-from tidemark.harness.search.shrink.cause import AT_LOG_START, REMOVED_LEADER, Cause
+from tidemark.harness.search.shrink.cause import AT_LOG_START, REMOVED_LEADER, UNHEARD_SHRINK, Cause
 from tidemark.harness.search.shrink.origin import (
     FORGOTTEN_LOG_START,
     MISSED_REIGN,
@@ -50,6 +50,21 @@ FINDINGS: tuple[Finding, ...] = (
         STALE_LOG_START,
         lambda variant: isinstance(variant, Variant) and not variant.log_start_with_cut,
         "log-start-with-cut",
+    ),
+    Finding(
+        "the unheard shrink",
+        "docs/findings/unheard-shrink.md",
+        "a leader that does not hear that its ISR has shrunk acknowledges with fewer than min ISR",
+        UNHEARD_SHRINK,
+        lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.shrink_raises_epoch,
+        "shrink-raises-epoch",
+    ),
+    Finding(
+        "back below its log start",
+        "docs/findings/back-below-its-log-start.md",
+        "after an unclean election a replica whose log starts beyond its leader's records is in sync without them",
+        "the later leader's log start had moved beyond it (recovered)",
+        lambda variant: isinstance(variant, Variant) and variant.delete_records,
     ),
     Finding(
         "a cut at a log start",

@@ -7,8 +7,8 @@ evidence and the trace.
 Facts of
   a loss (`lost-committed-write`): what took the record from the later leader (a truncation, with the rule's reason, and whether the
     leader it was told by was deposed, or had not heard that it leads; a recovery, after which stop; a moved log start; or that it
-    never had it); whence that leader was elected; whether the record was committed by a leader that was deposed, and though a
-    member of its ISR lacked it;
+    never had it); whence that leader was elected; whether the record was committed by a leader that was deposed, though a
+    member of its ISR lacked it, and while the controller's ISR was below min ISR;
   what follows from a loss (`leader-completeness`, `lost-write`, `truncated-under-consumer` …): those of the loss;
   `divergence` and `log-matching`: what the follower did to its log since it heard of the epoch; which of the two records is of the
     newer epoch; whether one of the two had lost records in a recovery;
@@ -61,6 +61,7 @@ FOLLOWS_FROM_LOSS = frozenset(
 """What may be a loss seen from another side."""
 
 REMOVED_LEADER = ", and that led again by a late word after its replica had been removed"
+UNHEARD_SHRINK = "it was committed while the ISR was below min ISR, of which its leader had not heard"
 AT_LOG_START = "its log ends where its leader's begins"
 
 _Say = Callable[[str], str]
@@ -91,7 +92,7 @@ class Cause:
 
 def causes_of(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[Cause, ...]:
     """The causes of an anomaly, the one to go by first: mostly one, of `stuck` one for each sentence that explains it."""
-    told = [facts for facts in _facts(anomaly, verdict, history.trace) if facts]
+    told = [facts for facts in _facts(anomaly, verdict, history) if facts]
     told = told or [(without_numbers(anomaly.message),)]
     until = max(anomaly.time, anomaly.evidence.get("commit_time") or 0)
     began = dict.fromkeys(
@@ -109,19 +110,19 @@ def facts_with_numbers(anomaly: Anomaly, verdict: Verdict, history: History) -> 
 
     Nothing if there are none but the anomaly's own sentence.
     """
-    return next((facts for facts in _facts(anomaly, verdict, history.trace, str) if facts), ())
+    return next((facts for facts in _facts(anomaly, verdict, history, str) if facts), ())
 
 
 def _facts(
-    anomaly: Anomaly, verdict: Verdict, trace: Sequence[TraceEvent], say: _Say = without_numbers
+    anomaly: Anomaly, verdict: Verdict, history: History, say: _Say = without_numbers
 ) -> Iterator[tuple[str, ...]]:
-    evidence = anomaly.evidence
+    evidence, trace = anomaly.evidence, history.trace
     if anomaly.name == LOST and "destroyed_by" in evidence:
-        yield _of_loss(anomaly, trace, say)
+        yield _of_loss(anomaly, history, say)
     elif anomaly.name in FOLLOWS_FROM_LOSS:
         loss = _loss_behind(anomaly, verdict)
         if loss is not None:
-            yield _of_loss(loss, trace, say)
+            yield _of_loss(loss, history, say)
     elif "follower_record" in evidence and trace:
         yield _of_difference(anomaly, trace, say)
     elif anomaly.name == STUCK:
@@ -151,8 +152,8 @@ def _loss_behind(anomaly: Anomaly, verdict: Verdict) -> Anomaly | None:
     return next(iter(same or losses), None)
 
 
-def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tuple[str, ...]:
-    evidence = loss.evidence
+def _of_loss(loss: Anomaly, history: History, say: _Say) -> tuple[str, ...]:
+    evidence, trace = loss.evidence, history.trace
     facts = [_destruction(evidence["destroyed_by"], loss.partition, trace, say)]
     if (election := _election(loss.partition, evidence["leader_epoch"], trace)) is not None:
         facts.append(election)
@@ -161,8 +162,12 @@ def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tuple[str
         if _newest_epoch(loss.partition, committed, trace) > evidence["commit_epoch"]:
             back = _came_back(evidence["committed_by"], loss.partition, committed, trace)
             facts.append(f"it was committed by a leader that had been deposed{REMOVED_LEADER if back else ''}")
-        if _lacked_by_isr(loss, committed, trace):
+        index = _commit(loss, committed, trace)
+        isr = _own_isr(evidence["committed_by"], loss.partition, trace[:index])
+        if _lacked(loss, isr, trace[:index]):
             facts.append("it was committed though a member of the leader's ISR lacked it")
+        if len(_isr(loss.partition, trace[:index])) < history.meta.get("min_isr", 0) <= len(isr):
+            facts.append(UNHEARD_SHRINK)
     else:
         facts.append("it was acknowledged and never below a high watermark")
     return tuple(facts)
@@ -246,24 +251,36 @@ def _of_refusal(sentence: str, partition: str, trace: Sequence[TraceEvent]) -> I
             yield AT_LOG_START
 
 
-def _lacked_by_isr(loss: Anomaly, committed: int, trace: Sequence[TraceEvent]) -> bool:
-    """Whether a member of the ISR that the committing leader went by lacked the record when its high watermark passed it."""
-    evidence = loss.evidence
-    node, record = evidence["committed_by"], (evidence["epoch"], evidence["value"])
-    index = next(
-        (i for i, one in enumerate(trace) if one[: PARTITION + 1] == (committed, node, "hw", loss.partition)),
-        None,
-    )
-    if index is None:
-        return False
+def _commit(loss: Anomaly, committed: int, trace: Sequence[TraceEvent]) -> int:
+    """Where in the trace the high watermark of the committing leader passes the record; 0 if that is not told."""
+    moment = (committed, loss.evidence["committed_by"], "hw", loss.partition)
+    return next((i for i, one in enumerate(trace) if one[: PARTITION + 1] == moment), 0)
+
+
+def _own_isr(leader: int, partition: str, before: Sequence[TraceEvent]) -> Sequence[int]:
+    """The ISR that a leader goes by."""
     isr: Sequence[int] = ()
-    for one in trace[:index]:
-        if one[NODE : PARTITION + 1] == (node, "lead", loss.partition):
+    for one in before:
+        if one[NODE : PARTITION + 1] == (leader, "lead", partition):
             isr = Lead(one).isr
-        elif one[NODE : PARTITION + 1] == (node, "isr", loss.partition):
+        elif one[NODE : PARTITION + 1] == (leader, "isr", partition):
             isr = Isr(one).isr
-    replicas = replay(trace[:index], ())
-    return any(not replicas.at(member, loss.partition).has(evidence["offset"], record) for member in isr)
+    return isr
+
+
+def _isr(partition: str, before: Sequence[TraceEvent]) -> Sequence[int]:
+    """The controller's."""
+    life = IsrLife(before)
+    for one in before:
+        life.step(one)
+    return life.isrs.get(partition, ())
+
+
+def _lacked(loss: Anomaly, isr: Sequence[int], before: Sequence[TraceEvent]) -> bool:
+    """Whether a member of an ISR lacks the record."""
+    offset, record = loss.evidence["offset"], (loss.evidence["epoch"], loss.evidence["value"])
+    replicas = replay(before, ())
+    return any(not replicas.at(member, loss.partition).has(offset, record) for member in isr)
 
 
 def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tuple[str, ...]:

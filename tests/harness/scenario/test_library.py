@@ -41,6 +41,7 @@ def test_a_script_is_named_like_its_file(scenario):
 def test_the_worked_examples_are_there():
     assert [scenario.name for scenario in SCENARIOS] == [
         "added-replica-fails",
+        "back-below-its-log-start",
         "bounce-behind-a-failover",
         "cut-at-a-log-start-inside-a-batch",
         "divergence-case-a",
@@ -101,6 +102,7 @@ def test_the_worked_examples_are_there():
         "stale-log-start",
         "unclean-election-elect",
         "unclean-election-wait",
+        "unheard-shrink",
         "who-is-first-to-come-back",
     ]
 

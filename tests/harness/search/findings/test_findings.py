@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.harness.scenario import find, run_scenario
 from tidemark.harness.search.corpus.kept_plan import read_kept
 from tidemark.harness.search.findings import FINDINGS, known, recognised
 from tidemark.harness.search.shrink.cause import Cause, causes_of
@@ -46,6 +47,16 @@ def test_of_all_kept_plans_those_of_a_finding_are_known_and_no_others(path):
 )
 def test_what_random_plans_show_of_findings_is_known(seed, index, expected):
     assert pages("kafka-4.0", generate_plan(seed, index, "retention", ClusterSpec())) <= expected
+
+
+@pytest.mark.parametrize("name", ["unheard-shrink", "back-below-its-log-start"])
+def test_what_a_finding_s_own_script_shows_is_known(name):
+    played = run_scenario(find(name), "kafka-4.0")
+    losses = [one for one in played.verdict.anomalies if one.verdict == "violation"]
+    found = [known("kafka-4.0", cause) for one in losses for cause in causes_of(one, played.verdict, played.history)]
+
+    assert found
+    assert {Path(one.page).stem for one in found} == {name}
 
 
 def test_a_run_says_what_of_it_is_known():
