@@ -18,6 +18,7 @@ from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.verdict.alike import alike
 from tidemark.checkers.verdict.visible import visible
 from tidemark.harness.report import words
+from tidemark.harness.report.broker_states import states_at, states_of_both
 from tidemark.harness.report.comparison import DERIVED
 from tidemark.harness.report.fault_words import in_general
 from tidemark.harness.report.what_ran import what_ran
@@ -63,7 +64,8 @@ def environment(*packages: str) -> Environment:
     found.filters |= filters
     found.globals |= {"meaning": lambda name: DERIVED.get(name) or meaning(name), "what_ran": what_ran}
     found.globals |= {"zoom_script": Markup(ZOOM), "filter_script": Markup(FILTER)}  # noqa: S704  our own scripts
-    found.globals |= {"unfold_script": Markup(UNFOLD)}  # noqa: S704  the same
+    found.globals |= {"unfold_script": Markup(UNFOLD), "steps_script": Markup(STEPS)}  # noqa: S704  the same
+    found.globals |= {"states_at": states_at, "states_of_both": states_of_both}
     found.globals |= {"script_policy": Markup(SCRIPT_POLICY)}  # noqa: S704  digests
     return found
 
@@ -91,11 +93,12 @@ def digest_of(script: str) -> str:
 ZOOM: Final = _script("whole_run.js")
 FILTER: Final = _script("runs.js")
 UNFOLD: Final = _script("unfold.js")
-"""The scripts of pages: one zooms into a run, one filters a list of runs, one unfolds what a link leads to. Without them a page has
-all that it has with them.
+STEPS: Final = _script("steps.js")
+"""The scripts of pages: one zooms into a run, one filters a list of runs, one unfolds what a link leads to, one steps through a
+story. Without them a page has all that it has with them.
 """
 
-SCRIPT_POLICY: Final = " ".join(f"'{digest_of(script)}'" for script in (ZOOM, FILTER, UNFOLD))
+SCRIPT_POLICY: Final = " ".join(f"'{digest_of(script)}'" for script in (ZOOM, FILTER, UNFOLD, STEPS))
 """What a page's policy lets a browser run: these scripts, by their digests, and nothing else."""
 
 

@@ -44,7 +44,9 @@ class Life:
 
 @dataclass(slots=True)
 class Lane:
-    """What one broker went through. Steps are (time, value from then on); none where nobody knows."""
+    """What one broker went through. Steps are (time, value from then on); none where nobody knows. `heard`: when it first told
+    anything. `silences`: when its process or its log went, so that what it told of its log before holds no longer.
+    """
 
     node: int
     terms: list[Term] = field(default_factory=list)
@@ -52,6 +54,8 @@ class Lane:
     lives: list[Life] = field(default_factory=list)
     leo: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     hw: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
+    heard: int | None = None
+    silences: list[int] = field(default_factory=list)
 
     def life_at(self, time: int) -> Life | None:
         """What the replica holds at the offset at `time`, at the end of that µs."""
@@ -91,6 +95,8 @@ class _Builder:
 
     def take(self, event: tuple[Any, ...]) -> None:
         """Bring the lane up to date with one event."""
+        if self.lane.heard is None:
+            self.lane.heard = event[TIME]
         handler = getattr(self, f"_on_{event[KIND].replace('-', '_')}", None)
         if handler is not None:
             handler(event, event[TIME], *event[PARTITION + 1 :])
@@ -136,6 +142,7 @@ class _Builder:
     def _on_removed(self, event: tuple[Any, ...], time: int, *_rest: object) -> None:
         self._close_term(time)
         self._cut(event, time, 0)
+        self.lane.silences.append(time)
 
     def _on_hw(self, _: tuple[Any, ...], time: int, hw: int, *_rest: object) -> None:
         self.lane.hw.append((time, hw))
@@ -144,6 +151,7 @@ class _Builder:
         self._close_term(time)
         self._close("paused", time)
         self.lane.spans.append(Span(time, self._end, "stopped", how))
+        self.lane.silences.append(time)
 
     def _on_start(self, _: tuple[Any, ...], time: int, *_rest: object) -> None:
         self._close("stopped", time)
@@ -192,7 +200,11 @@ def _fault_spans(history: History, node: int, end: int) -> list[Span]:
     """The network and leadership faults that were aimed at this node."""
     spans: dict[int, Span] = {}
     for time, action, index, kind, detail in history.nemesis:
-        if action == "strike" and kind in (*LINK_FAULTS, *CONTROLLER_LINKS) and detail.get("node") == node:
+        if (
+            action == "strike"
+            and kind in (*LINK_FAULTS, *CONTROLLER_LINKS, "disconnect")
+            and detail.get("node") == node
+        ):
             spans[index] = Span(time, end, "fault", kind)
         elif action == "heal":
             for healed, span in spans.items():

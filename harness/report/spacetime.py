@@ -314,9 +314,13 @@ def _replication(axes: Axes, story: Story, scale: _Scale, rows: _Rows) -> None:
 
 
 def _numbers(axes: Axes, story: Story, scale: _Scale, rows: _Rows) -> None:
-    """The numbers of the moments, each at the top of the lane where it happened, and a line through all lanes."""
-    for x in scale.places:
-        axes.plot([x, x], [0, rows.height], color="#bdbdbd", linewidth=0.7, linestyle=(0, (1, 2)), zorder=0.6)
+    """The numbers of the moments, each at the top of the lane where it happened, and a line through all lanes: `steps.js` finds
+    both by their ids.
+    """
+    first = {moment.time: moment.number for moment in reversed(story.moments)}  # of those at one time
+    for time, x in zip(scale.times, scale.places, strict=True):
+        axes.plot([x, x], [0, rows.height], color="#bdbdbd", linewidth=0.7, linestyle=(0, (1, 2)), zorder=0.6,
+                  gid=f"at-{first.get(time, 0)}")  # fmt: skip
     for moment in story.moments:
         x, y = scale(moment.time), rows.badge(moment.node)
         if moment.decided:
@@ -324,7 +328,7 @@ def _numbers(axes: Axes, story: Story, scale: _Scale, rows: _Rows) -> None:
                 [x, x], [0, rows.height], color=DECISIVE, linewidth=5, alpha=0.55, solid_capstyle="butt", zorder=0.65
             )
         axes.plot([x], [y], marker="D" if moment.decided else "o", markersize=15, zorder=7,
-                  color=DECISIVE if moment.decided else INK, markeredgecolor=INK)  # fmt: skip
+                  color=DECISIVE if moment.decided else INK, markeredgecolor=INK, gid=f"moment-{moment.number}")  # fmt: skip
         axes.text(x, y, f"{moment.number}", ha="center", va="center_baseline", fontsize=SMALL, fontweight="bold", zorder=8,
                   color=INK if moment.decided else "white")  # fmt: skip
         if moment.kind == "hw":

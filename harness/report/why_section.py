@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidemark.harness.report.lanes import Lane
 from tidemark.harness.report.needed_faults_text import DecidingFaults
 from tidemark.nodes.core.describe import Difference
 
@@ -102,6 +103,7 @@ class Repair:
         never_written: the record that the failing run lost was never written in this one.
         first: where the two traces first differ.
         pairs: how many were tried that have two things repaired, as none of those with one was valid.
+        lanes: what each broker went through in the failing run, and in the repaired one.
     """
 
     variant: str
@@ -117,6 +119,7 @@ class Repair:
     never_written: bool = False
     first: FirstDifference | None = None
     pairs: int = 0
+    lanes: tuple[tuple[Lane, ...], tuple[Lane, ...]] = ((), ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from tidemark.checkers.history.trace_events import Append
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, Verdict
 from tidemark.harness.report.comparison import Example
 from tidemark.harness.report.decisive_condition import decisive_conditions
+from tidemark.harness.report.lanes import lanes_of
 from tidemark.harness.report.moments import Moment, most_telling
 from tidemark.harness.report.story import all_moments, choose_anomaly, same_story, tell
 from tidemark.harness.report.why_section import NotEnough, Parting, Repair, Why
@@ -205,6 +206,7 @@ def _told(
         best.never_written,
         first_difference(history, best.run.history),
         tried[2],
+        (tuple(lanes_of(history, record[0], None)), tuple(lanes_of(best.run.history, record[0], None))),
     )
 
 

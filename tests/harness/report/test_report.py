@@ -46,7 +46,7 @@ from tidemark.harness.report.comparison import (
     Spread,
     VariantResult,
 )
-from tidemark.harness.report.environment import FILTER, UNFOLD, digest_of
+from tidemark.harness.report.environment import FILTER, STEPS, UNFOLD, digest_of
 from tidemark.harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
 from tidemark.harness.report.faults import fault_lines
 from tidemark.harness.report.lanes import Span, Term, lanes_of
@@ -551,8 +551,8 @@ def test_what_many_rules_do_otherwise_and_lists_of_an_example_are_folded(tmp_pat
     page = render(comparison(), [replace(example(), verdict=two), second], tmp_path, why).read_text(encoding="utf-8")
 
     first, other = page.split('id="run-kafka-2.1-plan-7"')
-    assert "<details><summary>Both runs, side by side</summary>" in first
-    assert "<details><summary>Both runs, side by side</summary>" in other
+    assert '<details class="stepped"><summary>Both runs, side by side</summary>' in first
+    assert '<details class="stepped"><summary>Both runs, side by side</summary>' in other
     assert first.count("An example is the run with the fewest faults") == 1
     assert "An example is the run" not in other
     assert "What the two variants do otherwise: " not in first
@@ -664,7 +664,7 @@ def test_hostile_text_is_shown_and_not_run(tmp_path: Path) -> None:
 
     text = render(comparison(f"v{hostile}"), [run], tmp_path).read_text(encoding="utf-8")
 
-    assert re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL) == [UNFOLD]
+    assert re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL) == [UNFOLD, STEPS]
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert all(path.parent == tmp_path for path in tmp_path.rglob("*"))
 
