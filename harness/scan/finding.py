@@ -10,6 +10,8 @@ CUT_BELOW_HW: Final = "cut-below-high-watermark"
 UNCLEAN_ELECTION: Final = "unclean-election"
 LOG_START_TAKEN_BACK: Final = "log-start-taken-back"
 STALE_LOG_START: Final = "stale-log-start"
+BACK_BELOW_LOG_START: Final = "back-below-log-start"
+LAST_KNOWN_BEHIND: Final = "last-known-leader-behind"
 CUT_AT_LOG_START: Final = "cut-at-log-start"
 EPOCHS_CONTRADICT: Final = "epochs-contradict-segments"
 REPLICAS_DIFFER: Final = "replicas-differ"
@@ -21,6 +23,8 @@ PAGES: Final = {
     UNCLEAN_ELECTION: "docs/for-operators.md#what-you-may-lose",
     LOG_START_TAKEN_BACK: "docs/findings/forgotten-log-start.md",
     STALE_LOG_START: "docs/findings/stale-log-start.md",
+    BACK_BELOW_LOG_START: "docs/findings/back-below-its-log-start.md",
+    LAST_KNOWN_BEHIND: "docs/findings/unheard-shrink.md",
     CUT_AT_LOG_START: "docs/findings/cut-at-a-log-start.md",
     EPOCHS_CONTRADICT: "docs/findings/forgotten-log-start.md",
     REPLICAS_DIFFER: "docs/findings/forgotten-log-start.md",

@@ -17,7 +17,7 @@ from tidemark.nodes.sidecar.lines.reader import LineReader
 _TELLING: Final = re.compile(
     r" starts at leader epoch | Truncating to | Truncate and start at |Setting high watermark \(offset=| partition change for "
     r"|Incremented log start offset to|Completed load of Log|Created log for partition|Unexpected offset in append to "
-    r"|LeaderAndIsr|Deleting all segments because logEndOffset "
+    r"|LeaderAndIsr|Deleting all segments because logEndOffset |Reset fetch offset for partition "
 )
 _BROKER: Final = re.compile(
     r"\[(?:Broker id|ReplicaFetcher replicaId|KafkaServer id|BrokerServer id|QuorumController id)=(\d+)"

@@ -6,11 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from tidemark.harness.scan.finding import (
+    BACK_BELOW_LOG_START,
     CUT_AT_LOG_START,
     CUT_BELOW_HW,
+    LAST_KNOWN_BEHIND,
     LOG_START_TAKEN_BACK,
     MISSED_REIGN,
     STALE_LOG_START,
@@ -22,6 +25,7 @@ from tidemark.nodes.sidecar.line_events import Follows, HighWatermark, Leads, Lo
 
 _PREVIOUS: Final = re.compile(r"Previous leader (?:Some\((-?\d+)\)|None) and previous leader epoch was (-?\d+)\.")
 _UNCLEAN: Final = re.compile(r"UNCLEAN partition change for (\S+) with topic ID \S+: (.*leader: -?\d+ -> (\d+),.*)")
+_EPOCH: Final = re.compile(r"leaderEpoch: -?\d+ -> (\d+)")
 _LAST_KNOWN: Final = re.compile(r"lastKnownElr: \[(\d+)\] -> \[\]")
 _REFUSED: Final = re.compile(
     r"Unexpected offset in append to (\S+?)\. First offset (\d+) is less than the next offset (\d+)\."
@@ -29,17 +33,23 @@ _REFUSED: Final = re.compile(
 _DELETED: Final = re.compile(
     r"partition=([^,\s]+), dir=.*?\] Deleting all segments because logEndOffset \((\d+)\) is smaller than logStartOffset \(?(\d+)"
 )
+_RESET: Final = re.compile(r"Reset fetch offset for partition (\S+) from \d+ to current leader's latest offset (\d+)")
+_BEGAN: Final = re.compile(r"Leader \S+ .*?starts at leader epoch \d+ from offset (\d+)")
 
 
 @dataclass(slots=True)
 class Reign:
-    """A broker's time in one leader epoch, the ISR as it led it, and where it cut its log."""
+    """A broker's time in one leader epoch, the ISR as it led it, and where it cut its log.
+
+    `resets`: where it went on at its leader's log end, having nothing in common: the log start it had, that log end, and the line.
+    """
 
     leader_epoch: int
     leader: int
     isr: tuple[int, ...]
     line: Line
     cuts: list[tuple[int, Line]] = field(default_factory=list)
+    resets: list[tuple[int, int, Line]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -70,7 +80,10 @@ def found_in_lines(by_broker: Mapping[str, Sequence[Line]]) -> list[Finding]:
             reigns[partition][broker] = replica.reigns
     for partition, of_brokers in reigns.items():
         found += _missed(partition, of_brokers)
-    return found
+        found += _back_below(partition, of_brokers)
+    below = [one for one in found if one.name == CUT_BELOW_HW]
+    lines_of_all = [line for lines in by_broker.values() for line in lines]
+    return found + list(_last_known_behind(lines_of_all, reigns, below))
 
 
 def log_starts(by_broker: Mapping[str, Sequence[Line]]) -> dict[tuple[str, str], int]:
@@ -89,12 +102,14 @@ def _finding(name: str, line: Line, partition: str, meaning: str) -> Finding:
 
 def _of_line(line: Line, replicas: Mapping[str, _Replica]) -> Iterator[Finding]:
     """What one line shows that is no event."""
-    if (unclean := _UNCLEAN.search(line.text)) is not None:
-        last_known = _LAST_KNOWN.search(unclean[2])
-        # The last one that was in sync has all that was committed, unless it has lost it since.
-        if last_known is None or last_known[1] != unclean[3]:
-            meaning = f"broker {unclean[3]} was elected from outside the ISR: records that it had not fetched are lost"
-            yield _finding(UNCLEAN_ELECTION, line, unclean[1], meaning)
+    # The last known leader has all that was committed, unless it has lost it since.
+    if (unclean := _UNCLEAN.search(line.text)) is not None and not _was_last_known(unclean):
+        meaning = f"broker {unclean[3]} was elected from outside the ISR: records that it had not fetched are lost"
+        yield _finding(UNCLEAN_ELECTION, line, unclean[1], meaning)
+    if (reset := _RESET.search(line.text)) is not None:
+        replica = replicas[reset[1]]
+        if replica.log_start > int(reset[2]) and replica.reigns:
+            replica.reigns[-1].resets.append((replica.log_start, int(reset[2]), line))
     if (refused := _REFUSED.search(line.text)) is not None:
         meaning = (
             f"this replica was truncated to {refused[3]} and refuses its leader's next batch, which begins at {refused[2]}: it no "
@@ -167,6 +182,61 @@ def _of_start(event: Loaded, line: Line, replica: _Replica) -> Iterator[Finding]
     replica.starts_by = event.start, line
     if event.leo == 0:
         replica.reigns.clear()  # of a topic of the same name that was there before, or the broker has lost its disk
+
+
+def _back_below(partition: str, of_brokers: Mapping[str, list[Reign]]) -> Iterator[Finding]:
+    """A replica whose log began beyond its leader's end, and that lacks what leaders wrote since it was last heard of."""
+    for reigns in of_brokers.values():
+        for before, reign in pairwise(reigns):
+            began = [
+                int(told[1])
+                for one in of_brokers.values()
+                for led in one
+                if before.leader_epoch < led.leader_epoch <= reign.leader_epoch
+                and (told := _BEGAN.search(led.line.text))
+            ]
+            for start, end, line in reign.resets:
+                if began and end > min(began):
+                    meaning = (
+                        f"this replica's log began at {start}, its leader's ended at {end}, and it went on from there: it lacks "
+                        f"what was written from {min(began)} to {end} while it was away. That is lost if this broker is elected"
+                    )
+                    yield _finding(BACK_BELOW_LOG_START, line, partition, meaning)
+
+
+def _last_known_behind(
+    lines: Sequence[Line], reigns: Mapping[str, Mapping[str, list[Reign]]], below: Sequence[Finding]
+) -> Iterator[Finding]:
+    """Elections of a last known leader (KIP-966) whom another replica followed by a cut below its own high watermark."""
+    for line in lines:
+        unclean = _UNCLEAN.search(line.text)
+        if unclean is None or not _was_last_known(unclean) or (epoch := _EPOCH.search(unclean[2])) is None:
+            continue
+        cut = next(
+            (one for one in below if one.partition == unclean[1] and _in_epoch(one, reigns, int(epoch[1]))), None
+        )
+        if cut is not None:
+            meaning = (
+                f"nobody was eligible, and broker {unclean[3]} was elected as the last known leader, without records that were "
+                f"committed: broker {cut.broker} truncated them ({cut.file}:{cut.number}). If a single broker had lost its power, "
+                "they were acknowledged by fewer than min ISR"
+            )
+            yield _finding(LAST_KNOWN_BEHIND, line, unclean[1], meaning)
+
+
+def _was_last_known(unclean: re.Match[str]) -> bool:
+    """Whether the one who was elected is the last known leader."""
+    last_known = _LAST_KNOWN.search(unclean[2])
+    return last_known is not None and last_known[1] == unclean[3]
+
+
+def _in_epoch(cut: Finding, reigns: Mapping[str, Mapping[str, list[Reign]]], epoch: int) -> bool:
+    """Whether a replica cut its log as a follower in this leader epoch."""
+    return any(
+        reign.leader_epoch == epoch
+        and any(line.number == cut.number and line.file == cut.file for _, line in reign.cuts)
+        for reign in reigns[cut.partition].get(cut.broker, ())
+    )
 
 
 def _missed(partition: str, of_brokers: Mapping[str, list[Reign]]) -> Iterator[Finding]:

@@ -50,8 +50,23 @@ def found_in(folder):
                 ("cut-below-high-watermark", "t-0", "1"),
                 ("cut-below-high-watermark", "t-0", "3"),
                 ("stale-log-start", "t-0", "1"),
+                (
+                    "back-below-log-start",
+                    "t-0",
+                    "1",
+                ),  # the other way to the same end: it went on where its leader's log ended
             ],
         ),
+        (
+            "back-below-its-log-start",
+            [
+                ("unclean-election", "t-0", "0"),  # which lost nothing
+                ("cut-below-high-watermark", "t-0", "3"),  # what it cut had been deleted
+                ("back-below-log-start", "t-0", "1"),
+                ("cut-below-high-watermark", "t-0", "1"),
+            ],
+        ),
+        ("unheard-shrink", [("last-known-leader-behind", "t-0", "0"), ("cut-below-high-watermark", "t-0", "3")]),
         ("valid-reign-skipped", []),  # nobody cut a log in the reign that the leader missed
         ("valid-cut-outside-the-isr", []),  # who did counts for no high watermark
         ("valid-last-known-leader", []),  # elected from outside the ISR, as the last one that was in it
