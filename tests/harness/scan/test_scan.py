@@ -50,11 +50,6 @@ def found_in(folder):
                 ("cut-below-high-watermark", "t-0", "1"),
                 ("cut-below-high-watermark", "t-0", "3"),
                 ("stale-log-start", "t-0", "1"),
-                (
-                    "back-below-log-start",
-                    "t-0",
-                    "1",
-                ),  # the other way to the same end: it went on where its leader's log ended
             ],
         ),
         (
