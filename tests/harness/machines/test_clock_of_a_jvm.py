@@ -5,7 +5,7 @@ import pytest
 from tidemark.harness.machines.node_places import Places
 from tidemark.harness.machines.node_script import NodeScripts
 
-pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow, pytest.mark.systems]
 
 IDLE_TICKS = 25
 """Of the processor, 10 ms each, in 3 s: a spinning thread takes 300 of them, an idle ZooKeeper 1. One that has just started

@@ -27,7 +27,7 @@ def targets(engine, image):
         pytest.param("kip-101-data-loss", "kafka-0.10", "invalid", marks=SYSTEMS),
         pytest.param("kip-101-data-loss", "kafka-0.11", "valid", marks=SYSTEMS),
         ("kip-101-divergence", "kafka-0.10", "invalid"),
-        ("kip-101-divergence", "kafka-0.11", "valid"),
+        pytest.param("kip-101-divergence", "kafka-0.11", "valid", marks=SYSTEMS),
         pytest.param("kip-279-scenario-1-n-20", "kafka-0.11", "invalid", marks=SYSTEMS),
         pytest.param("kip-279-scenario-1-n-20", "kafka-2.0", "valid", marks=SYSTEMS),
         pytest.param("kip-279-scenario-1-n-20", "kafka-2.0+truncation@1=kip101", "invalid", marks=SYSTEMS),

@@ -54,6 +54,7 @@ def test_a_broker_under_protocol_0_10_cuts_off_an_acknowledged_record(play_on_ka
     assert outcome.mismatches == []
 
 
+@pytest.mark.systems
 def test_today_s_protocol_keeps_it(play_on_kafka):
     outcome = play_on_kafka("kip-101-data-loss-new-leader", f"kafka:{VERSION}", "kafka-2.7")
 

@@ -23,6 +23,7 @@ def test_the_last_replica_standing_waits_for_one_that_stopped_with_everything(pl
     assert outcome.mismatches == []
 
 
+@pytest.mark.systems
 def test_a_broker_that_does_not_start_is_named_with_its_last_words_and_nothing_is_left(
     engine, kafka_image, monkeypatch, tmp_path
 ):

@@ -139,7 +139,7 @@ def test_both_profiles_are_listed_asked_and_reported(desk, monkeypatch):
     )
     assert '<a href="parts/destructive/report.html">destructive</a>' in first
     assert '<a href="../../report.html">intact</a>' in second
-    assert ">Tidemark: mine, destructive</p>" in second
+    assert ">Tidemark: mine, destructive. " in second
     beside = json.loads(fine("compare", "--campaign", "results/mine", "--json"))
     assert "profile: mine intact, mine/destructive destructive" in beside["differences"]
     pairs = [variant["anomalies"][0]["paired"]["pairs"] for variant in beside["variants"][1:]]
