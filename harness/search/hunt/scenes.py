@@ -262,6 +262,7 @@ SCENES: dict[str, Scene] = {
     "the leader ends without a controller": lasting.leader_ends_without_a_controller,
     "leads again unaware": unaware.leads_again_unaware,
     "follows on unaware": unaware.follows_on_unaware,
+    "counts on unaware": unaware.counts_on_unaware,
     "answered late": unaware.answered_late,
     "alone, and then lost": lasting.alone_and_then_lost,
     "moved from the last one there": reassignments.moved_from_the_last_one_there,

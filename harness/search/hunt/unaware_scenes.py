@@ -88,3 +88,28 @@ def follows_on_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int)
         on(rng, "forced-election", elected, cluster, lags, 0),
         on(rng, "forced-election", again, cluster, leader, 0),
     ]
+
+
+def counts_on_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Both followers end and come back, and are taken from the ISR; their leader has not heard of it, counts them, and fails."""
+    leader, one, other = cast(rng, cluster)
+    session = cluster.settings.session_us
+    deaf = at + int(session * rng.uniform(0.1, 0.9))
+    lost = at + int(session * rng.uniform(1.1, 2.2))
+    kind = kinds.among(rng, "lost-leadership", "lost-leadership", "from-controller")
+    first, second = (log_uniform(rng, 20 * MS, 900 * MS) for _ in range(2))
+    again = max(at + int(session * rng.uniform(-0.3, 0.3)), 20 * MS)
+    return [
+        leads_before(rng, at, cluster, leader),
+        on(rng, kinds.among(rng, "crash", "crash", "restart"), at, cluster, one, first),
+        on(rng, kinds.among(rng, "crash", "crash", "restart", "power"), again, cluster, other, second),
+        on(rng, kind, deaf, cluster, leader, lost - deaf + log_uniform(rng, 50 * MS, 900 * MS)),
+        on(
+            rng,
+            kinds.among(rng, "power", "power", "disk", "crash"),
+            lost,
+            cluster,
+            leader,
+            log_uniform(rng, 20 * MS, 1_500 * MS),
+        ),
+    ]

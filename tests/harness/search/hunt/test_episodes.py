@@ -170,6 +170,10 @@ def test_elections_are_held_while_a_follower_is_deaf():
     assert meanwhile >= 7
 
 
+def test_a_leader_counts_on_followers_that_were_taken_from_its_isr():
+    assert marks("counts on unaware", seeds=40)["accepted-below-min-isr"] >= 8
+
+
 def test_the_isr_is_in_doubt():
     """The lag is over while the scene lasts: the ISR shrinks, without anybody's session ending, and grows again."""
     doubted = marks("ISR in doubt", profile="intact")
