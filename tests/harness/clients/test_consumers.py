@@ -12,8 +12,8 @@ from tidemark.harness.clients.journal import PollRecorder
 
 pytestmark = pytest.mark.usefixtures("silent")
 
-OUT_OF_RANGE, UNKNOWN = 1, -1
-FETCH = 1
+OUT_OF_RANGE, UNKNOWN, GROUP_REFUSED = 1, -1, 30
+FETCH, FIND_COORDINATOR = 1, 10
 PATIENCE = 100
 
 
@@ -117,6 +117,17 @@ def test_foreign_records_are_kept_as_they_are(mock, run_of, consumer_of):
     consumer = consumer_of(mock, run)
     poll_until(consumer, lambda: consumer.polling.position["t-0"] == 2)
     assert records(run, "t-0") == [(0, ""), (1, "1x")]
+
+
+def test_a_client_without_rights_on_groups_reads_as_well(mock, run_of, consumer_of):
+    mock.answer(FIND_COORDINATOR, *[GROUP_REFUSED] * 20)
+    fill(mock, 0, ["10"])
+    run = run_of()
+    consumer = consumer_of(mock, run)
+    poll_until(consumer, lambda: consumer.polling.position["t-0"] == 1)
+    for _ in range(20):
+        consumer.poll()
+    assert {(kind, error) for _, kind, _, error in run.said("poll")} == {("ok", None)}
 
 
 def test_a_reset_position_is_an_assign(mock, run_of, consumer_of):
