@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from tidemark.checkers.acknowledged import CLAUSES
 from tidemark.checkers.replicas.contract import ALWAYS, INTACT
@@ -96,20 +96,35 @@ def no_worse(comparison: Comparison) -> str:
     return f"{listed(names)} lost nothing{either}; {its} failures come of a bug outside {rule}."
 
 
+def set_up(comparison: Comparison) -> str:
+    """Under which settings all of it ran, on one line: `acks=all, 3 brokers, min ISR 2`; empty of imported histories."""
+    if comparison.world == "imported":
+        return ""
+    cluster = comparison.cluster
+    brokers, replicas = cluster["brokers"], cluster["replication_factor"]
+    of = "" if replicas == brokers else f", {replicas} replicas"
+    return f"acks={cluster['acks']}, {brokers} broker{'s' if brokers > 1 else ''}{of}, min ISR {cluster['settings']['min_isr']}"
+
+
 def promised(comparison: Comparison) -> str:
     """The promises by which losses are judged, by name and in words; empty of promises that have no words."""
-    names = [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in PROMISES]
-    if not names:
+    own = [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in PROMISES]
+    if not own:
         return ""
+    beside = () if comparison.contract is not None else (ALWAYS, INTACT) if ALWAYS in comparison.promises else (INTACT,)
+    names = list(dict.fromkeys((*own, *(() if comparison.world == "imported" else beside))))
     record = "an acknowledged record" if comparison.cluster.get("acks") == "all" else "a committed record"
-    told = [f"“{name}”, by which {record} is {PROMISES[name]}" for name in names]
-    if comparison.contract is None and INTACT not in names and comparison.world != "imported":
-        told.append(f"“{INTACT}”, by which it is kept even if all were down, where no broker has lost its log")
-    return f"Lost: against {', or against '.join(told)}."
+    told = [f"“{name}”, {PROMISES[name].removeprefix('kept ')}" for name in names]
+    if INTACT in names and INTACT not in own:
+        told[-1] += "; here no replica did" if comparison.profile == "intact" else "; it counts where no replica did"
+    which = "the promise keeps" if len(names) == 1 else f"one of {('two', 'three')[len(names) - 2]} promises keeps"
+    return f"Lost: {record} is gone that {which}: {'; '.join(told)}."
 
 
 def from_outside(comparison: Comparison) -> list[str]:
-    """Sentences about each bug outside the rules by which some run failed: how many, what goes wrong, how to see it."""
+    """A sentence or two about each bug outside the rules by which some run failed: what goes wrong, who repaired it, how to see it;
+    and how many runs, where several such bugs share a column.
+    """
     causes: dict[str, list[tuple[VariantResult, OtherCause]]] = {}
     for variant in comparison.variants:
         for one in (comparison.other_causes or {}).get(variant.variant, ()):
@@ -117,16 +132,24 @@ def from_outside(comparison: Comparison) -> list[str]:
     told = []
     for key, of_variants in causes.items():
         repairs = sorted({one.repaired.removeprefix(variant.variant) for variant, one in of_variants})
-        runs = [
-            f"all {one.runs}" if one.runs == variant.violating.hits else f"{one.runs} of the {variant.violating.hits}"
-            for variant, one in of_variants
-        ]
+        runs = [f"{one.runs} of {rule_words(variant.variant).called}" for variant, one in of_variants]
+        known = OUTSIDE_THE_RULES.get(key)
+        what = f"a bug outside the rules{f' that {known.repaired_in} repaired' if known else ''}"
+        made = f", failed {listed(runs)}" if len(causes) > 1 else ""
         told.append(
-            f"{key}, a bug outside the rules, made {listed(runs)} failures: "
-            f"{OUTSIDE_THE_RULES.get(key, of_variants[0][1].title)}. "
-            f"These plans pass where it alone is repaired ({listed(repairs)})."
+            f"{key}, {what}{made}: {known.wrong if known else of_variants[0][1].title}. "
+            f"With only this bug repaired (option {listed(repairs)}) these runs pass."
         )
     return told
+
+
+def outside_column(comparison: Comparison) -> tuple[str, list[int]] | None:
+    """The column of failures by bugs outside the rules: what heads it, and so many of each variant; None without any."""
+    keys = {one.key for causes in (comparison.other_causes or {}).values() for one in causes}
+    if not keys:
+        return None
+    counts = [_from_outside(comparison, variant) for variant in comparison.variants]
+    return keys.pop() if len(keys) == 1 else "other bugs", counts
 
 
 def oddities(comparison: Comparison) -> list[str]:
@@ -214,20 +237,55 @@ def _answer(variant: VariantResult, comparison: Comparison) -> Answer:
 
 
 def _like_others(variant: VariantResult, comparison: Comparison) -> str:
-    """The counts of other variants that differ from this one's by no more than chance may do; each two once, with the first that
-    has any.
+    """The counts of other variants that differ from this one's by no more than chance may do, each by its rule; each two once, with
+    the first that has any. And which of these differ from each other by more.
     """
-    told = []
+    told, clear = [], []
     before = comparison.variants[: comparison.variants.index(variant)]
     for name, one, more in ((LOST, "loss", "losses"), (ANY, "failure", "failures")):
         mine = _hit(variant, name)
         left = [other for other in comparison.variants if not (other in before and _hit(other, name))]
-        pairs = [(_hit(other, name), comparison.two(variant.variant, other.variant, name)) for other in left]
-        alike = {hits for hits, two in pairs if two is not None and two.p_value >= CLEAR} - {mine}
+        alike = [
+            other for other in left if _hit(other, name) != mine and _may_be_chance(comparison, variant, other, name)
+        ]
         if mine and alike:
-            others = " or ".join(str(hits) for hits in sorted(alike, reverse=True))
-            told.append(f"{mine} {one if mine == 1 else more} from {others}")
-    return f"Too few to tell {', nor '.join(told)}: that may be chance." if told else ""
+            told.append(
+                f"{mine} {one if mine == 1 else more} against {' or against '.join(_counts(comparison, alike, name))}"
+            )
+            clear += _clear_among(comparison, alike, name, more)
+    hardly = f" Hardly chance: {listed(clear)}." if clear else ""
+    return f"May be chance: {'; '.join(told)}.{hardly}" if told else ""
+
+
+def _may_be_chance(comparison: Comparison, one: VariantResult, other: VariantResult, name: str) -> bool:
+    two = comparison.two(one.variant, other.variant, name)
+    return two is not None and two.p_value >= CLEAR
+
+
+def _counts(comparison: Comparison, variants: list[VariantResult], name: str) -> list[str]:
+    """How many runs of each are hit, most first, with whose they are: `KIP-279's 8`. Who has none goes without a name if nobody
+    else has none.
+    """
+    hit = sorted((one for one in variants if _hit(one, name)), key=lambda one: -_hit(one, name))
+    told = [f"{rule_words(one.variant).called}'s {_hit(one, name)}" for one in hit]
+    none = [one for one in variants if not _hit(one, name)]
+    everybody = [one for one in comparison.variants if one.judged and not _hit(one, name)]
+    if none:
+        told.append(
+            "0" if none == everybody else f"the 0 of {listed([rule_words(one.variant).called for one in none])}"
+        )
+    return told
+
+
+def _clear_among(comparison: Comparison, variants: list[VariantResult], name: str, what: str) -> list[str]:
+    """Which two of their counts differ by more than chance does: `8 losses against 0 (p 0.0078, by itself)`."""
+    found: dict[tuple[int, int], float] = {}
+    for one, other in combinations(sorted(variants, key=lambda variant: -_hit(variant, name)), 2):
+        two = comparison.two(one.variant, other.variant, name)
+        if two is not None and two.p_value < CLEAR:
+            counts = (_hit(one, name), _hit(other, name))
+            found[counts] = max(two.p_value, found.get(counts, 0.0))
+    return [f"{more} {what} against {less} (p {p_words(p)}, by itself)" for (more, less), p in found.items()]
 
 
 def _hit(variant: VariantResult, name: str) -> int:

@@ -20,7 +20,8 @@ GLOSSARY = {
 PROMISES = {
     "documented": "kept as long as at every moment at least one in-sync replica is alive (Kafka's documentation)",
     "kip-966": "kept while fewer than min ISR of the replicas that held the record shut down uncleanly",
-    "durable": "kept while fewer than min ISR of the replicas that held the record lost their logs",
+    "durable": "kept while fewer than min ISR of the replicas that held the record lost their logs by power, disk or damage "
+    "(truncation does not count)",
     "ack-quorum": "kept while fewer bookies than an ack quorum have lost their disks, where entries of ledgers lie on bookies",
     "majority": "kept while no replica has lost its disk, where a majority decides and there is no ISR",
 }

@@ -25,8 +25,11 @@ from tidemark.harness.report.answer import (
     nearly_agreeing,
     no_worse,
     oddities,
+    outside_column,
     promised,
+    set_up,
 )
+from tidemark.harness.report.beside_the_rule import Besides, besides
 from tidemark.harness.report.comparison import ANY, LOST, Comparison, Example, PartLine, RunLine
 from tidemark.harness.report.environment import written
 from tidemark.harness.report.epoch_requests import why_none
@@ -161,6 +164,9 @@ def render(
         headline=headline(comparison),
         no_worse=no_worse(comparison),
         promised=promised(comparison),
+        set_up=set_up(comparison),
+        outside=outside_column(comparison),
+        besides=_besides(comparison),
         answers=answers(comparison),
         from_outside=from_outside(comparison),
         oddities=oddities(comparison),
@@ -244,6 +250,12 @@ def write_run_page(
         promises=PROMISES,
     )
     return WrittenPage(out, beside, plots)
+
+
+def _besides(comparison: Comparison) -> list[Besides]:
+    """In what its presets differ besides their rules; nothing where something else than our own protocols ran."""
+    ours = comparison.system == "tidemark" and comparison.world != "imported"
+    return besides(variant.variant for variant in comparison.variants) if ours else []
 
 
 def _own_promises(comparison: Comparison) -> list[str]:

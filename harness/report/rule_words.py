@@ -21,27 +21,38 @@ _HIGH_WATERMARK = (
     "follower is elected next."
 )
 _KIP_101 = (
-    "A follower cuts where the leader says that the follower's last leader epoch ended (each new leader has a higher one). If the "
-    "leader never had that epoch, the cut is too short (logs differ), or goes down to the high watermark (records are lost)."
+    "A follower asks where its last epoch (the number of a leader's term) ended, and cuts there. If the leader never had that "
+    "epoch, the cut is too short (logs differ), or goes down to the high watermark (records are lost)."
 )
 _KIP_279 = (
-    "The leader's answer names an epoch, too, so the cut is where the logs part. But a broker that missed an election still "
-    "answers as leader: on its word a follower cuts committed records, which are lost if this follower is elected next."
+    "The answer names an epoch, too, so the cut is where the logs part. But a broker that missed an election still answers as "
+    "leader: a follower then cuts committed records, which are lost if it is elected next."
 )
 _FENCED = "As KIP-279, but requests of another leader epoch are refused (fences): nobody believes a broker that missed an election."
 _FETCH = (
     "Each fetch names the epoch of the follower's last record. If the logs differ, the leader says so, and the follower cuts "
     "before it appends. Fenced, too."
 )
+
+
+class OutsideBug(NamedTuple):
+    """What goes wrong, for readers who do not know the bug's name, and the version of Kafka that repaired it."""
+
+    wrong: str
+    repaired_in: str
+
+
 OUTSIDE_THE_RULES = {
-    "KAFKA-1120": "the controller misses that a broker restarted quickly, and never tells it who leads"
+    "KAFKA-1120": OutsideBug(
+        "the controller misses that a broker restarted quickly, and never tells it who leads", "Kafka 2.2"
+    )
 }
-"""Bugs that have nothing to do with how a follower truncates → what goes wrong, for readers who do not know the name."""
+"""Bugs that have nothing to do with how a follower truncates, by key."""
 _PRESETS = {
     "kafka-0.10": RuleWords("High watermark", "Kafka up to 0.10", _HIGH_WATERMARK),
-    "kafka-0.11": RuleWords("KIP-101", "Kafka 0.11 to 1.1", _KIP_101),
+    "kafka-0.11": RuleWords("KIP-101", "Kafka 0.11–1.1", _KIP_101),
     "kafka-2.0": RuleWords("KIP-279", "Kafka 2.0", _KIP_279),
-    "kafka-2.1": RuleWords("KIP-279 with fences", "Kafka 2.1 to 2.6", _FENCED),
+    "kafka-2.1": RuleWords("KIP-279 with fences", "Kafka 2.1–2.6", _FENCED),
     "kafka-2.7": RuleWords("Truncate on fetch", "Kafka since 2.7", _FETCH),
     "kafka-3.7": RuleWords("Truncate on fetch, KRaft", "Kafka 3.7", _FETCH),
     "kafka-4.0": RuleWords("Truncate on fetch, KRaft with ELR", "Kafka 4.0 on", _FETCH),

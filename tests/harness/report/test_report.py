@@ -27,8 +27,11 @@ from tidemark.harness.report.answer import (
     nearly_agreeing,
     no_worse,
     oddities,
+    outside_column,
     promised,
+    set_up,
 )
+from tidemark.harness.report.beside_the_rule import besides
 from tidemark.harness.report.comparison import (
     ANY,
     LOST,
@@ -51,6 +54,7 @@ from tidemark.harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
 from tidemark.harness.report.faults import fault_lines
 from tidemark.harness.report.lanes import Span, Term, lanes_of
 from tidemark.harness.report.pages import render, render_run
+from tidemark.harness.report.rule_words import OUTSIDE_THE_RULES
 from tidemark.harness.report.spacetime import draw_story
 from tidemark.harness.report.story import choose_anomaly, tell
 from tidemark.harness.report.style import inline, looks
@@ -66,6 +70,7 @@ from tidemark.harness.report.words import (
     recovered,
     seconds,
 )
+from tidemark.harness.zoo.entry import all_entries
 from tidemark.nodes.core.describe import Difference
 
 PARTITION = "t-0"
@@ -440,7 +445,7 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
         "<strong>kafka-0.10</strong> lost acknowledged records against what “documented” promises in 37 of 500 runs"
         in text
     )
-    assert "<h1>KIP-279 with fences, Kafka 2.1 to 2.6: 0 of 500 runs failed</h1>" in text
+    assert "<h1>KIP-279 with fences, Kafka 2.1–2.6: 0 of 500 runs failed</h1>" in text
     assert '<h2 id="near">Near misses</h2>' in text
     assert re.search(
         r">strong-isr<br>.+it is elected, the record is lost.</span></th><td [^>]+><div>39 of 500</div></td>", text
@@ -460,8 +465,15 @@ def test_the_answer_comes_first_and_all_else_is_folded(comparison_page: Path) ->
 
     assert shown.index("Simulated models: a 0 is no proof.") < shown.index("<h1>") < shown.index('class="answers"')
     assert shown.index("</table>") < shown.index("with acks=all, 3 brokers, replication factor 3 and min ISR 2")
-    assert "Of 500 runs under each rule. Failed: a record was lost" in shown
-    assert "Lost: against “documented”, by which an acknowledged record is kept as long as at every moment" in shown
+    assert "Of 500 runs each: acks=all, 3 brokers, min ISR 2. Failed: a record was lost" in shown
+    assert (
+        "Lost: an acknowledged record is gone that one of two promises keeps: “documented”, as long as at every"
+        in shown
+    )
+    assert "KAFKA-1120" not in shown  # nobody looked
+    assert "<code>--variants kafka-2.1,kafka-2.1+truncation=hw</code>" in shown
+    (facts,) = [part for part in folded if 'id="facts"' in part]
+    assert "<code>kafka-0.10</code> and <code>kafka-2.1</code>: fence: fetch, fence: truncation, " in facts
     assert (
         shown.count(
             '<td role="cell"><span class="bad">37</span> <span class="line small">7.4\N{NO-BREAK SPACE}%</span></td>'
@@ -470,7 +482,7 @@ def test_the_answer_comes_first_and_all_else_is_folded(comparison_page: Path) ->
     )
     assert shown.count('<td role="cell"><span class="none">0</span></td>') == 2
     assert '<a href="#run-kafka-0.10-plan-7">See it</a>' in shown
-    assert len(re.sub(r"<[^>]+>", " ", shown[shown.index("<main>") :]).split()) < 250
+    assert len(re.sub(r"<[^>]+>", " ", shown[shown.index("<main>") :]).split()) < 285
     assert all(part.count("<details") + 1 == part.count("</details>") for part in folded)
     assert "<h2" not in re.sub(r"<summary>.*?</summary>", "", text)
 
@@ -1012,12 +1024,19 @@ def test_counts_that_chance_may_have_made_are_told_once_where_the_first_stands()
 
     told = [answer.notes for answer in answers(replace(both, variants=variants, between=between))]
 
-    assert told == [("Too few to tell 3 losses from 8 or 0, nor 32 failures from 22: that may be chance.",), (), ()]
+    note = (
+        "May be chance: 3 losses against KIP-279's 8 or against 0; 32 failures against KIP-279's 22. Hardly chance: 8 losses "
+        "against 0 (p 0.0078, by itself)."
+    )
+    assert told == [(note,), (), ()]
+    fourth = (*variants, few(both.variants[0], "kafka-2.1", 0, 0))  # not compared: another 0 than the one that is meant
+    told = [answer.notes for answer in answers(replace(both, variants=fourth, between=between))]
+    assert told[0] == (note.replace("or against 0;", "or against the 0 of Truncate on fetch;"),)
     clear = tuple(replace(two, p_value=0.01) for two in between)
     assert not any(answer.notes for answer in answers(replace(both, variants=variants, between=clear)))
     behind = (Between("kafka-2.0", "kafka-2.7", LOST, 500, 8, 0, 0.06),)
     told = [answer.notes for answer in answers(replace(both, variants=variants[::-1], between=behind))]
-    assert told == [(), ("Too few to tell 8 losses from 0: that may be chance.",), ()]
+    assert told == [(), ("May be chance: 8 losses against 0.",), ()]
 
 
 def test_failures_of_a_bug_outside_the_rule_are_told_with_the_number(tmp_path: Path) -> None:
@@ -1038,11 +1057,24 @@ def test_failures_of_a_bug_outside_the_rule_are_told_with_the_number(tmp_path: P
     assert no_worse(known) == "KIP-279 with fences lost nothing either; its failures come of a bug outside the rule."
     (sentence,) = from_outside(known)
     assert sentence == (
-        "KAFKA-1120, a bug outside the rules, made 9 of the 22 and all 8 failures: the controller misses that a broker restarted "
-        "quickly, and never tells it who leads. These plans pass where it alone is repaired (+bounce-detection)."
+        "KAFKA-1120, a bug outside the rules that Kafka 2.2 repaired: the controller misses that a broker restarted quickly, and "
+        "never tells it who leads. With only this bug repaired (option +bounce-detection) these runs pass."
     )
+    assert outside_column(known) == ("KAFKA-1120", [9, 8, 0])
+
+    def with_only(option: str) -> str:
+        return f"With only this bug repaired (option +{option}) these runs pass."
+
+    another = {"kafka-2.1": (*causes["kafka-2.1"], OtherCause("KAFKA-1", "It breaks", "kafka-2.1+whole", 2))}
+    assert outside_column(replace(known, other_causes=causes | another)) == ("other bugs", [9, 10, 0])
+    assert from_outside(replace(known, other_causes=causes | another)) == [
+        sentence.replace(" repaired: the", " repaired, failed 9 of KIP-279 and 8 of KIP-279 with fences: the"),
+        f"KAFKA-1, a bug outside the rules, failed 2 of KIP-279 with fences: It breaks. {with_only('whole')}",
+    ]
     assert headline(known) == "Truncate on fetch, Kafka since 2.7: 0 of 500 runs failed"  # as judged
     page = render(known, [], tmp_path).read_text(encoding="utf-8")
+    assert '<span class="typed">of them </span>KAFKA-1120</th>' in page
+    assert [re.findall(r'<td role="cell">(\d+)</td>', row) for row in page.split("<tr ")[2:5]] == [["9"], ["8"], ["0"]]
     assert page.index("KIP-279 with fences lost nothing either") < page.index("<strong>All 8 failures: KAFKA-1120")
     assert json.loads((tmp_path / "comparison.json").read_text())["other_causes"]["kafka-2.1"][0]["runs"] == 8
 
@@ -1050,20 +1082,56 @@ def test_failures_of_a_bug_outside_the_rule_are_told_with_the_number(tmp_path: P
     assert no_worse(replace(known, other_causes=one_less)) == ""
     assert not any(answer.notes for answer in answers(replace(known, other_causes=one_less)))
     unknown = replace(known, other_causes=None)
-    assert (no_worse(unknown), from_outside(unknown)) == ("", [])
+    assert (no_worse(unknown), from_outside(unknown), outside_column(unknown)) == ("", [], None)
     assert "other_causes" not in unknown.to_json()
 
 
 def test_the_promise_is_named_and_said() -> None:
     both = comparison()
     assert promised(both) == (
-        "Lost: against “documented”, by which an acknowledged record is kept as long as at every moment at least one in-sync "
-        "replica is alive (Kafka's documentation), or against “durable”, by which it is kept even if all were down, where no "
-        "broker has lost its log."
+        "Lost: an acknowledged record is gone that one of two promises keeps: “documented”, as long as at every moment at least "
+        "one in-sync replica is alive (Kafka's documentation); “durable”, while fewer than min ISR of the replicas that held the "
+        "record lost their logs by power, disk or damage (truncation does not count); here no replica did."
     )
-    assert promised(replace(both, contract="documented")).endswith("(Kafka's documentation).")
-    assert "a committed record is kept" in promised(replace(both, cluster=dict(both.cluster) | {"acks": "1"}))
+    assert promised(replace(both, profile="destructive")).endswith("; it counts where no replica did.")
+    alone = promised(replace(both, contract="documented"))
+    assert alone.startswith("Lost: an acknowledged record is gone that the promise keeps: “documented”, as long as")
+    assert alone.endswith("(Kafka's documentation).")
+    assert "Lost: a committed record is gone" in promised(replace(both, cluster=dict(both.cluster) | {"acks": "1"}))
+    with_elr = replace(both, variants=(replace(both.variants[0], contracts=("kip-966",)),))
+    assert "one of three promises keeps: “kip-966”, while " in promised(with_elr)
+    assert "; “documented”, as long as " in promised(with_elr)  # which counts beside every other
     assert promised(replace(both, variants=(replace(both.variants[0], contracts=("mine",)),))) == ""
+
+
+def test_the_set_up_is_told_on_one_line() -> None:
+    both = comparison()
+    assert set_up(both) == "acks=all, 3 brokers, min ISR 2"
+    assert (
+        set_up(replace(both, cluster=dict(both.cluster) | {"brokers": 5}))
+        == "acks=all, 5 brokers, 3 replicas, min ISR 2"
+    )
+    assert set_up(replace(both, world="imported")) == ""
+
+
+def test_what_repaired_a_bug_outside_the_rules_is_as_the_zoo_has_it() -> None:
+    fixed = {entry.key: entry.fixed for entry in all_entries()}
+    for key, bug in OUTSIDE_THE_RULES.items():
+        assert f"Kafka {fixed[key]}".startswith(f"{bug.repaired_in}.")
+
+
+def test_presets_say_in_what_they_differ_besides_the_rule() -> None:
+    one, two, three, four = besides(["kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7"])
+    assert one.topics == (
+        "epoch cached on becoming leader (KAFKA-7415)",
+        "refetch on every epoch (KAFKA-7164)",
+        "log start (KIP-107)",
+    )
+    assert (one.rule_alone, three.rule_alone) == ("kafka-0.11,kafka-0.11+truncation=hw", "")
+    assert "out of range (KAFKA-7414)" in two.topics
+    assert three.topics[0] == "fence: fetch"
+    assert "bounce detection (KIP-380)" in four.topics
+    assert besides(["kafka-2.1", "kafka-2.1+truncation=hw", "raft", "nobody's"]) == []
 
 
 def test_facts_are_told_as_sentences() -> None:
