@@ -115,10 +115,11 @@ def reassignments(
     return [one for name, orders in partitions.items() for one in _judged(name, orders, end, patience_us)]
 
 
-def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp]) -> Iterator[Anomaly]:
+def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp], min_isr: int) -> Iterator[Anomaly]:
     """Orders to take back what was under way, with a controller that could take them, that were not accepted at once.
 
-    What cannot be taken back without an unclean election may be refused (``cancelPartitionReassignment``).
+    What cannot be taken back without an unclean election may be refused (``cancelPartitionReassignment``), and what would take an
+    ISR below min ISR (KIP-966).
     """
     orders = [op for op in nemesis if op[1] == "strike" and op[3] == _TAKEN_BACK and "under_way" in op[4]]
     last: dict[str, tuple[int, Reassign]] = {}
@@ -142,8 +143,11 @@ def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp]) -> Ite
         partition = detail["partition"]
         index, begun = last.get(partition, (-1, None))
         isr = isrs.get(partition, ())
-        under_way = begun is not None and (begun.adding or begun.removing) and not {*isr} <= {*begun.adding}
-        if begun is not None and under_way and (time, partition) not in accepted and failed_until < time:
+        if begun is None or not (begun.adding or begun.removing):
+            continue
+        left, origin = len({*isr} - {*begun.adding}), len(begun.replicas) - len(begun.adding)
+        may_be = left >= min(len(isr), max(1, min(min_isr, origin)))
+        if may_be and (time, partition) not in accepted and failed_until < time:
             message = (
                 f"An operator took back the reassignment of {partition} at {seconds(time)}, and that was refused, though one was "
                 f"under way since {seconds(begun.time)}, and there was a controller."

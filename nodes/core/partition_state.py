@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidemark.nodes.core.variant import Variant
 
 
 @dataclass(slots=True)
@@ -42,10 +46,12 @@ class PartitionState:
         eligible = self.isr or self.elr
         return tuple(b for b in self.replicas if b in eligible)
 
-    def with_isr(self, isr: tuple[int, ...], min_isr: int, *, keep_elr: bool) -> None:
-        """Commit an ISR; KIP-966: members that leave while it is below min ISR stay eligible."""
-        if not keep_elr or len(isr) >= min_isr:
+    def with_isr(self, isr: tuple[int, ...], min_isr: int, variant: Variant) -> None:
+        """Commit an ISR; KIP-966: members that leave while it is below min ISR stay eligible, also if they are replicas no more."""
+        if not variant.elr or len(isr) >= min_isr:
             self.elr = ()
         else:
-            self.elr = tuple(b for b in self.replicas if (b in self.elr or b in self.isr) and b not in isr)
+            before = {*self.elr, *self.isr}
+            strangers = () if variant.elr_of_replicas else sorted(before.difference(self.replicas, isr))
+            self.elr = (*(b for b in self.replicas if b in before and b not in isr), *strangers)
         self.isr = isr

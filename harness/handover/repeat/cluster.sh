@@ -155,7 +155,7 @@ leader_is() { [ "$(partition leader)" = "$1" ]; }
 # leo NODE : of its log on the disk. hw NODE : as its checkpoint has it.
 leo() { dumped "$1" | sed -n 's/^baseOffset:.* lastOffset: \([0-9]*\) .*/\1/p' | awk 'END { print NR ? $1 + 1 : 0 }'; }
 hw() { file "$1" replication-offset-checkpoint | sed -n 's/^t 0 //p'; }
-# have leo|hw|log_start NUMBER NODE...
+# have leo|hw|log_start|log_start_on_disk NUMBER NODE...
 have() {
     local what=$1 number=$2 n
     shift 2
@@ -178,6 +178,7 @@ follows() {
     done
 }
 log_start() { docker logs "$P-$1" 2>&1 | sed -n 's/.*partition=t-0,.*Incremented log start offset to \([0-9]*\).*/\1/p' | tail -n 1; }
+log_start_on_disk() { file "$1" log-start-offset-checkpoint | sed -n 's/^t 0 //p'; }
 is_fenced() { metadata | grep -E '"type":"(BROKER_REGISTRATION_CHANGE|FENCE_BROKER|REGISTER_BROKER|UNFENCE_BROKER)_RECORD"' | grep -E "\"(brokerId|id)\":$1[,}]" | tail -n 1 | grep -Eq '"fenced":(1|true)|FENCE_BROKER'; }
 standing() {
     say "the controller: leader $(partition leader), ISR $(partition isr), replicas $(partition replicas)"
@@ -285,6 +286,17 @@ starts() {
     docker cp "$WORK/node/cut" "$P-$1:/tmp/node/cut" >/dev/null 2>&1
     unlists down "$1"
     docker start "$P-$1" >/dev/null
+}
+# loses_power NODE KEPT : its process ends; so many batches of its log had reached the disk, and the rest is cut off.
+loses_power() {
+    crashes "$1"
+    local end file
+    end=$(dumped "$1" | sed -n 's/^baseOffset:.* position: \([0-9]*\) .*/\1/p' | sed -n "$(($2 + 1))p")
+    say "the power of broker $(name_of "$1") is lost: $2 batches of its log were on its disk"
+    [ -n "$end" ] || return 0
+    file=$(in_tools sh -c "cd /tmp/$1-t-0 && ls *.log | head -n 1")
+    in_tools sh -c "cd /tmp/$1-t-0 && head -c $end $file >cut && mv cut $file && tar cf - $file" | docker cp - "$P-$1:$DATA/t-0" ||
+        give_up "the log of broker $(name_of "$1") cannot be cut"
 }
 wipes() {
     crashes "$1"

@@ -116,9 +116,7 @@ class ShellTarget:
         if name == "offset":
             if match[2] == "HW" and not match[4]:
                 self._nearly = "seen in the checkpoint, some seconds late"
-            if match[2] == "log start" and match[4]:
-                raise CannotError("a log start on the disk is not waited for")
-            fields = {"LEO": "leo", "HW": "hw", "log start": "log_start"}
+            fields = {"LEO": "leo", "HW": "hw", "log start": "log_start_on_disk" if match[4] else "log_start"}
             return "have", fields[match[2]], match[3], *self._cast.brokers(match[1])
         if name == "leads":
             return "leads", self._cast.broker(match[1]), match[2] or 0
@@ -138,10 +136,12 @@ class ShellTarget:
 
     # Processes and links
 
-    def end_process(self, broker: int, how: str, _keep: int = 0) -> None:
-        """Crash, clean stop, lost disk."""
+    def end_process(self, broker: int, how: str, keep: int = 0) -> None:
+        """Crash, clean stop, lost disk; lost power, as far as the log goes."""
         if how == "power":
-            raise CannotError("the power of one machine cannot be cut")
+            self._nearly = "SIGKILL, and what had not reached the disk is cut off the log's first segment"
+            self._call("loses_power", broker, keep)
+            return
         self._call({"crash": "crashes", "clean": "stops", "disk": "wipes"}[how], broker)
 
     def start(self, broker: int) -> None:

@@ -7,10 +7,11 @@ Not here: what needs a broker to be seen (a pending ISR change that nobody answe
 from __future__ import annotations
 
 from tidemark.harness.search.findings.finding import Finding
-from tidemark.harness.search.shrink.cause import AT_LOG_START, REMOVED_LEADER, UNHEARD_SHRINK, Cause
+from tidemark.harness.search.shrink.cause import AT_LOG_START, CANCELLED, REMOVED_LEADER, UNHEARD_SHRINK, Cause
 from tidemark.harness.search.shrink.origin import (
     FORGOTTEN_LOG_START,
     MISSED_REIGN,
+    NO_REPLICA_ELIGIBLE,
     NOBODY_LEFT,
     REPLACED_ORDER,
     STALE_LOG_START,
@@ -58,6 +59,23 @@ FINDINGS: tuple[Finding, ...] = (
         UNHEARD_SHRINK,
         lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.shrink_raises_epoch,
         "shrink-raises-epoch",
+    ),
+    Finding(
+        "eligible, but no replica",
+        "docs/findings/eligible-but-no-replica.md",
+        "who leaves the ISR with a reassignment goes into the ELR, and keeps all others from being elected",
+        NO_REPLICA_ELIGIBLE,
+        lambda variant: isinstance(variant, Variant) and variant.elr and not variant.elr_of_replicas,
+        "elr-of-replicas",
+        ("stuck", "no-leader"),
+    ),
+    Finding(
+        "cancelled below min ISR",
+        "docs/findings/eligible-but-no-replica.md",
+        "a reassignment that is cancelled takes the copies that a record was acknowledged for, and leaves fewer than min ISR",
+        CANCELLED,
+        lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.cancel_keeps_min_isr,
+        "cancel-keeps-min-isr",
     ),
     Finding(
         "back below its log start",

@@ -8,7 +8,8 @@ Facts of
   a loss (`lost-committed-write`): what took the record from the later leader (a truncation, with the rule's reason, and whether the
     leader it was told by was deposed, or had not heard that it leads; a recovery, after which stop; a moved log start; or that it
     never had it); whence that leader was elected; whether the record was committed by a leader that was deposed, though a
-    member of its ISR lacked it, and while the controller's ISR was below min ISR;
+    member of its ISR lacked it, and while the controller's ISR was below min ISR; whether copies went with a reassignment that was
+    cancelled;
   what follows from a loss (`leader-completeness`, `lost-write`, `truncated-under-consumer` …): those of the loss;
   `divergence` and `log-matching`: what the follower did to its log since it heard of the epoch; which of the two records is of the
     newer epoch; whether one of the two had lost records in a recovery;
@@ -39,6 +40,7 @@ from tidemark.checkers.history.trace_events import (
     Lead,
     LogStart,
     OutOfOrder,
+    Reassign,
     Recovered,
     Stop,
     TraceEvent,
@@ -62,6 +64,7 @@ FOLLOWS_FROM_LOSS = frozenset(
 
 REMOVED_LEADER = ", and that led again by a late word after its replica had been removed"
 UNHEARD_SHRINK = "it was committed while the ISR was below min ISR, of which its leader had not heard"
+CANCELLED = "a reassignment that was cancelled since took copies of it, and left an ISR below min ISR"
 AT_LOG_START = "its log ends where its leader's begins"
 
 _Say = Callable[[str], str]
@@ -166,6 +169,8 @@ def _of_loss(loss: Anomaly, history: History, say: _Say) -> tuple[str, ...]:
         isr = _own_isr(evidence["committed_by"], loss.partition, trace[:index])
         if _lacked(loss, isr, trace[:index]):
             facts.append("it was committed though a member of the leader's ISR lacked it")
+        if _cancelled(loss, committed, history):
+            facts.append(CANCELLED)
         if len(_isr(loss.partition, trace[:index])) < history.meta.get("min_isr", 0) <= len(isr):
             facts.append(UNHEARD_SHRINK)
     else:
@@ -274,6 +279,25 @@ def _isr(partition: str, before: Sequence[TraceEvent]) -> Sequence[int]:
     for one in before:
         life.step(one)
     return life.isrs.get(partition, ())
+
+
+def _cancelled(loss: Anomaly, committed: int, history: History) -> bool:
+    """Whether, since then, a reassignment was cancelled and its partition's ISR had enough members before and has not after it."""
+    enough, partition = history.meta.get("min_isr", 0), loss.partition
+    life, told, before = IsrLife(history.trace), False, 0
+    for event in history.trace:
+        if event[TIME] > loss.time:
+            break
+        if event[PARTITION] == partition and event[KIND] == "reassign":
+            order = Reassign(event)
+            before = len(life.isrs.get(partition, ())) if told and not order.adding and event[TIME] >= committed else 0
+            told = bool(order.adding)
+        life.step(event)
+        if before and event[PARTITION] == partition and event[KIND] in ("elect", "isr-change"):
+            if len(life.isrs[partition]) < enough <= before:
+                return True
+            before = 0
+    return False
 
 
 def _lacked(loss: Anomaly, isr: Sequence[int], before: Sequence[TraceEvent]) -> bool:

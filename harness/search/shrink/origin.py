@@ -20,6 +20,7 @@ from tidemark.checkers.history.trace_events import (
     Append,
     Elect,
     Isr,
+    IsrChange,
     Lead,
     LogStart,
     Reassign,
@@ -38,6 +39,7 @@ FORGOTTEN_LOG_START = "a recovery had brought records back, and not their epochs
 TAKEN_BACK = "a recovery had found a log that was no longer cut, under the epochs of what was written behind the cut"
 STALE_LOG_START = "a recovery had deleted a log that ended before a log start of old"
 NOBODY_LEFT = "a reassignment was taken back, and of the ISR nobody is a replica any more"
+NO_REPLICA_ELIGIBLE = "who was no replica any more had gone into the ELR"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
 
@@ -84,6 +86,7 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
     found += _taken_back(history.trace)
     found += _deleted_by_old_starts(history.trace)
     found += _taken_from_all_in_sync(history.trace)
+    found += _eligible_without_a_replica(history.trace)
     missed = frozenset(_missed_reigns(history.trace))
     if missed:
         watcher = _Commits(missed)
@@ -146,6 +149,19 @@ def _taken_from_all_in_sync(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
             elect = Elect(event)
             if elect.leader < 0 and elect.isr and set(elect.isr).isdisjoint(order.replicas):
                 yield Origin(event[TIME], partition, NOBODY_LEFT)
+
+
+def _eligible_without_a_replica(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
+    """Moments at which the ELR has a broker that a reassignment, or its cancellation, has left without a replica."""
+    replicas: dict[str, tuple[int, ...]] = {}
+    for event in trace:
+        kind, partition = event[KIND], event[PARTITION]
+        if kind == "reassign":
+            replicas[partition] = Reassign(event).replicas
+        elif kind in ("elect", "isr-change") and partition in replicas:
+            elr = Elect(event).elr if kind == "elect" else IsrChange(event).elr
+            if not set(elr) <= set(replicas[partition]):
+                yield Origin(event[TIME], partition, NO_REPLICA_ELIGIBLE)
 
 
 def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:

@@ -193,7 +193,7 @@ class Controller(ABC):
             left = tuple(b for b in partition.isr if b != broker)
             changed = broker in partition.isr and (bool(left) or self.variant.elr)
             if changed:
-                partition.with_isr(left, self.settings.min_isr, keep_elr=self.variant.elr)
+                partition.with_isr(left, self.settings.min_isr, self.variant)
             if partition.leader == broker:
                 self._choose(now, partition, "online")
             elif changed:
@@ -254,7 +254,7 @@ class Controller(ABC):
                     partition.elr = ()
                     partition.isr = (leader,)
                 else:
-                    partition.with_isr((leader,), self.settings.min_isr, keep_elr=self.variant.elr)
+                    partition.with_isr((leader,), self.settings.min_isr, self.variant)
         partition.leader = leader
         partition.leader_epoch += 1
         partition.partition_epoch += 1
@@ -272,7 +272,7 @@ class Controller(ABC):
             how = "forced" if m.how == "unclean" else m.how
             if self.variant.moved_leader_leaves_isr and partition.leader >= 0:
                 staying = tuple(b for b in partition.isr if b != partition.leader)
-                partition.with_isr(staying, self.settings.min_isr, keep_elr=self.variant.elr)
+                partition.with_isr(staying, self.settings.min_isr, self.variant)
             self._lead(now, partition, target, how, clean=True)
         elif m.how == "unclean":
             self._lead(now, partition, target, "unclean", clean=False)
@@ -317,7 +317,7 @@ class Controller(ABC):
         if error is None:
             isr = tuple(b for b, _ in m.isr)
             shrunk = not set(isr) >= set(partition.isr)
-            partition.with_isr(isr, self.settings.min_isr, keep_elr=self.variant.elr)
+            partition.with_isr(isr, self.settings.min_isr, self.variant)
             partition.partition_epoch += 1
             self._altered(now, partition, shrunk=shrunk)
         self.out.append(Send(m.source, self._answer(partition, m, error)))

@@ -92,7 +92,7 @@ class KRaftController(Controller):
                     leaders += 1
             if (leader, isr) == (partition.leader, partition.isr):
                 continue
-            partition.with_isr(isr, self.settings.min_isr, keep_elr=self.variant.elr)
+            partition.with_isr(isr, self.settings.min_isr, self.variant)
             if not leaders:
                 self._commit(now, partition)
                 continue
@@ -177,6 +177,11 @@ class KRaftController(Controller):
         """A broker that has registered once will do, fenced or not (``validateManualPartitionAssignment``)."""
         if not replicas and not self.settings.unclean_election and set(partition.isr) <= set(partition.adding):
             return "it cannot be taken back without an unclean election"
+        if not replicas and self.variant.cancel_keeps_min_isr:
+            left = set(partition.isr) - set(partition.adding)
+            enough = min(self.settings.min_isr, len(partition.replicas) - len(partition.adding))
+            if len(left) < min(len(partition.isr), enough):
+                return f"fewer than {enough} replicas would be in the ISR"
         return ""
 
     def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
@@ -209,7 +214,7 @@ class KRaftController(Controller):
         left = tuple(b for b in partition.isr if b not in added)
         partition.replicas = tuple(b for b in partition.replicas if b not in added)
         partition.adding = partition.removing = ()
-        partition.with_isr(left or partition.replicas[:1], self.settings.min_isr, keep_elr=self.variant.elr)
+        partition.with_isr(left or partition.replicas[:1], self.settings.min_isr, self.variant)
         self._trace_replicas(now, partition)
         if not left and self._live(partition.replicas[0]):
             self._lead(now, partition, partition.replicas[0], "unclean", clean=False)
@@ -235,7 +240,7 @@ class KRaftController(Controller):
         somebody_goes = bool(partition.removing)
         partition.replicas = partition.target()
         partition.adding = partition.removing = ()
-        partition.with_isr(isr, self.settings.min_isr, keep_elr=self.variant.elr)
+        partition.with_isr(isr, self.settings.min_isr, self.variant)
         self._trace_replicas(now, partition)
         if somebody_goes:
             self._choose(now, partition, "reassigned")

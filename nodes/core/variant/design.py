@@ -194,6 +194,22 @@ class Variant:
         word="log-start-with-cut",
         default=False,
     )
+    elr_of_replicas: bool = switch(
+        "ELR after a reassignment (KIP-966)",
+        "Who is no replica any more leaves the ELR, too.",
+        "Who leaves the ISR goes into the ELR while that is below min ISR, also if it is no replica any more "
+        "(PartitionChangeBuilder.maybePopulateTargetElr): then nobody may be left to be elected.",
+        word="elr-of-replicas",
+        default=False,
+    )
+    cancel_keeps_min_isr: bool = switch(
+        "a reassignment that is cancelled (KIP-966)",
+        "An order to cancel a reassignment is refused if fewer than min ISR replicas would be left in the ISR.",
+        "A reassignment that is cancelled takes all replicas that it added, also from an ISR that is below min ISR without them "
+        "(Kafka's PartitionReassignmentRevert).",
+        word="cancel-keeps-min-isr",
+        default=False,
+    )
     moved_leader_leaves_isr: bool = switch(
         "ISR of an operator's election (KIP-279)",
         "A leader that loses its leadership to an operator's election, a preferred one, leaves the ISR, and comes back "

@@ -174,6 +174,7 @@ def refused(*trace, **meta):
 
 def test_what_is_under_way_can_be_taken_back():
     assert refused(*TO_4) == [20]
+    assert refused(*TO_4, (15, 0, "isr-change", P, (1, 4), (), 1), min_isr=1) == [20]
     assert found(*TO_4, nemesis=TAKEN_BACK, replaces=True)[0].evidence["trace_index"] == 2
     assert refused(*TO_4, ACCEPTED, WENT_BACK) == []
 
@@ -184,12 +185,13 @@ def test_what_is_under_way_can_be_taken_back():
         [],
         [*TO_4, (15, 0, "reassign", P, (4,), (), ())],
         [*TO_4, (15, 0, "isr-change", P, (4,), (), 1)],
+        [*TO_4, (15, 0, "isr-change", P, (1, 4), (), 1)],
         [*TO_4, (15, 0, "stop", "", "crash")],
     ],
-    ids=["none-was-ordered", "over", "only-new-ones-in-sync", "no-controller"],
+    ids=["none-was-ordered", "over", "only-new-ones-in-sync", "below-min-isr-without-them", "no-controller"],
 )
 def test_but_not_where_there_is_nothing_to_take_back_or_nobody_to_do_it(trace):
-    assert refused(*trace) == []
+    assert refused(*trace, min_isr=2) == []
 
 
 def test_nor_before_kip_455_and_several_clocks_tell_nothing():

@@ -52,6 +52,7 @@ def test_the_worked_examples_are_there():
         "divergence-case-f",
         "divergence-case-g",
         "fluss-high-watermark",
+        "eligible-but-no-replica",
         "forgotten-log-start",
         "high-water-mark",
         "hole-behind-a-cut",
