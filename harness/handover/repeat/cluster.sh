@@ -334,7 +334,14 @@ orders() {
     [ "$accepted" -ne 0 ] || ORDERED=$1
     return "$accepted"
 }
-reassigns() { orders "$1" && ASSIGNED=$1; }
+reassigns() {
+    local before=$ASSIGNED
+    orders "$1" && BEFORE=$before ASSIGNED=$1
+}
+cancels() {
+    echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"replicas\":[$ORDERED]}]}" | in_tools sh -c 'cat >/tmp/wanted.json'
+    CONFIG=--command-config operator kafka-reassign-partitions.sh --cancel --reassignment-json-file /tmp/wanted.json && ASSIGNED=$BEFORE ORDERED=$BEFORE
+}
 # elects NODE : by making it the preferred leader, if it is not, and a preferred election. The others keep their order.
 elects() {
     local others

@@ -206,8 +206,11 @@ class ShellTarget:
             self.lines.append(f"elects {broker if how == 'forced' else '${ASSIGNED%%,*}'}")
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
-        """An operator's order."""
-        self._call("reassigns", ",".join(map(str, replicas)))
+        """An operator's order; with no replicas, to cancel the one before."""
+        if replicas:
+            self._call("reassigns", ",".join(map(str, replicas)))
+        else:
+            self._call("cancels")
 
     def crash_controller(self) -> None:
         """Of several, one."""

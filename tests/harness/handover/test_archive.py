@@ -143,6 +143,21 @@ def test_the_shell_script_does_what_the_script_says_and_names_what_it_cannot():
     assert "# - block fetch responses from B: " in partly.text
 
 
+def test_power_losses_long_sessions_log_starts_and_cancelled_orders_are_played():
+    lost = shell_script(scripts.find("unheard-shrink"), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.")
+    long = {**PROPERTIES, "broker.session.timeout.ms": "40000"}
+
+    assert lost.cannot == []
+    assert "\nloses_power 1 1\n" in lost.text
+    assert 'SESSION_MS="${SESSION_MS:-120000}"' in lost.text
+    kept = shell_script(scripts.find("unheard-shrink"), "kafka-4.0", "4.3.1", long, "invalid.").text
+    assert 'SESSION_MS="${SESSION_MS:-40000}"' in kept
+    assert (
+        "have log_start_on_disk 5 1 3"
+        in shell_script(scripts.find("back-below-its-log-start"), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.").text
+    )
+
+
 @pytest.mark.parametrize("name", ["missed-reign", "kafka-7786-late-answer", "reassignment-replaced"])
 def test_shells_can_read_it_and_it_gives_up_without_docker(name, tmp_path):
     script = tmp_path / "repeat.sh"
