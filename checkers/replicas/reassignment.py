@@ -146,7 +146,7 @@ def refused(points: Sequence[TurningPoint], nemesis: Sequence[NemesisOp], min_is
         if begun is None or not (begun.adding or begun.removing):
             continue
         left, origin = len({*isr} - {*begun.adding}), len(begun.replicas) - len(begun.adding)
-        may_be = left >= min(len(isr), max(1, min(min_isr, origin)))
+        may_be = left > 0 and left >= min(len(isr), min_isr, origin)
         if may_be and (time, partition) not in accepted and failed_until < time:
             message = (
                 f"An operator took back the reassignment of {partition} at {seconds(time)}, and that was refused, though one was "

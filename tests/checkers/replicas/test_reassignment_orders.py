@@ -185,10 +185,18 @@ def test_what_is_under_way_can_be_taken_back():
         [],
         [*TO_4, (15, 0, "reassign", P, (4,), (), ())],
         [*TO_4, (15, 0, "isr-change", P, (4,), (), 1)],
+        [*TO_4, (15, 0, "isr-change", P, (), (1,), 1)],
         [*TO_4, (15, 0, "isr-change", P, (1, 4), (), 1)],
         [*TO_4, (15, 0, "stop", "", "crash")],
     ],
-    ids=["none-was-ordered", "over", "only-new-ones-in-sync", "below-min-isr-without-them", "no-controller"],
+    ids=[
+        "none-was-ordered",
+        "over",
+        "only-new-ones-in-sync",
+        "nobody-in-sync",
+        "below-min-isr-without-them",
+        "no-controller",
+    ],
 )
 def test_but_not_where_there_is_nothing_to_take_back_or_nobody_to_do_it(trace):
     assert refused(*trace, min_isr=2) == []
