@@ -383,6 +383,7 @@ END
     done
     standing
     leads=$(leader)
+    [ "$leads" -ge 0 ] || { say "NO LEADER: all brokers are up, and nobody leads"; return 1; }
     dumped "$leads" >"$WORK/last"
     lost=0
     for acked in "$WORK"/sent/*.acked; do

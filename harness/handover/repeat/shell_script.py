@@ -87,8 +87,8 @@ def shell_script(
         "#",
         *_comment(
             f"Repeats that on Apache Kafka {version} with Docker and Kafka's own tools. With Tidemark: {verdict} Exit code 1: an "
-            "acknowledged record was lost, or an accepted reassignment was not carried out; 0: neither; 2: it could not be played "
-            "to its end."
+            "acknowledged record was lost, an accepted reassignment was not carried out, or nobody leads in the end; 0: none of "
+            "these; 2: it could not be played to its end."
         ),
         "#",
         "#   ./repeat.sh",
