@@ -257,6 +257,8 @@ def outcome(command, folder, monkeypatch):
     return None
 
 
+LONG = ("for-students", "zoo", "conform", "for-operators")
+"""Pages whose commands take a quarter of a minute or more."""
 TYPED_BEFORE = set()
 """What pages without files of their own had typed and shown nothing of: elsewhere it would end the same."""
 
@@ -271,7 +273,14 @@ def is_new(command, page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if page.commands], ids=lambda page: page.path.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.path.stem, marks=[pytest.mark.systems] if page.path.stem in LONG else ())
+        for page in PAGES
+        if page.commands
+    ],
+)
 def test_it_ends_as_its_page_says(page, desk, monkeypatch):
     for name, text in page.files.items():
         (desk / name).write_text(text, encoding="utf-8")

@@ -39,6 +39,7 @@ def test_the_base_has_every_public_name(python):
     assert (done.stdout, done.stderr) == ("Client SpeaksKafka Workload\n", "")
 
 
+@pytest.mark.systems
 def test_the_base_plays_every_scenario(tidemark):
     code, out, _ = tidemark("scenario", "--all", "--json")
 

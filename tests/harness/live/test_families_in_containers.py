@@ -68,6 +68,7 @@ def test_a_script_has_the_outcome_that_the_simulator_gives(three, name, variant)
 
 @pytest.mark.docker
 @pytest.mark.slow
+@pytest.mark.systems
 def test_a_member_is_replaced_while_its_leader_is_lost_and_every_poll_asks_a_leader(engine, image):
     faults = (
         Fault("reassignment", S // 2, S, target="any"),

@@ -213,6 +213,7 @@ def test_a_machine_can_run_nodes_after_it_was_prepared_and_is_as_before_afterwar
 
 
 @docker
+@pytest.mark.systems
 def test_nodes_run_there_and_are_ended_and_rules_taken_out(hosts_file, listing):
     before = listing()
     with HostsCluster.from_file(hosts_file()) as cluster:
@@ -230,6 +231,7 @@ def test_nodes_run_there_and_are_ended_and_rules_taken_out(hosts_file, listing):
 
 @docker
 @pytest.mark.slow
+@pytest.mark.systems
 def test_a_whole_run_happens_there(hosts_file, listing, tmp_path):
     before = listing()
     cluster = ClusterSpec(1, 1, settings=Settings(min_isr=1))

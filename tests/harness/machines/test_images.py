@@ -199,6 +199,7 @@ def test_a_base_that_was_asked_for_is_not_replaced_by_another(cache):
 
 
 @pytest.mark.docker
+@pytest.mark.systems
 def test_a_second_build_finds_the_first_ones_image(engine, image, told):
     assert ensure_image(engine, told.append) == image
     assert told == []

@@ -26,7 +26,7 @@ def targets(engine, image):
     [
         pytest.param("kip-101-data-loss", "kafka-0.10", "invalid", marks=SYSTEMS),
         pytest.param("kip-101-data-loss", "kafka-0.11", "valid", marks=SYSTEMS),
-        ("kip-101-divergence", "kafka-0.10", "invalid"),
+        pytest.param("kip-101-divergence", "kafka-0.10", "invalid", marks=SYSTEMS),
         pytest.param("kip-101-divergence", "kafka-0.11", "valid", marks=SYSTEMS),
         pytest.param("kip-279-scenario-1-n-20", "kafka-0.11", "invalid", marks=SYSTEMS),
         pytest.param("kip-279-scenario-1-n-20", "kafka-2.0", "valid", marks=SYSTEMS),

@@ -11,7 +11,7 @@ from tidemark.harness.systems.registry import find_system
 from tidemark.nemesis import Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
-pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow, pytest.mark.systems]
 
 VERSION = "2.8.2"
 S = 1_000_000
@@ -54,7 +54,6 @@ def test_a_broker_under_protocol_0_10_cuts_off_an_acknowledged_record(play_on_ka
     assert outcome.mismatches == []
 
 
-@pytest.mark.systems
 def test_today_s_protocol_keeps_it(play_on_kafka):
     outcome = play_on_kafka("kip-101-data-loss-new-leader", f"kafka:{VERSION}", "kafka-2.7")
 
@@ -62,7 +61,6 @@ def test_today_s_protocol_keeps_it(play_on_kafka):
     assert outcome.mismatches == []
 
 
-@pytest.mark.systems
 def test_by_kip_101_s_rule_logs_diverge_for_ever(play_on_kafka):
     outcome = play_on_kafka("kip-279-scenario-1-n-20", f"kafka:{VERSION}@1.1", "kafka-0.11")
 
@@ -70,7 +68,6 @@ def test_by_kip_101_s_rule_logs_diverge_for_ever(play_on_kafka):
     assert outcome.mismatches == []
 
 
-@pytest.mark.systems
 def test_by_kip_279_s_they_do_not(play_on_kafka):
     outcome = play_on_kafka("kip-279-scenario-1-n-20", f"kafka:{VERSION}", "kafka-2.0")
 

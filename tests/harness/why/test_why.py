@@ -55,6 +55,7 @@ def test_a_cut_to_the_high_watermark_is_repaired_by_asking_the_leader(tmp_path):
         assert f"<li><code>{one.variant}</code> ({escape(one.title)}): breaks its promise too</li>" in page
 
 
+@pytest.mark.systems
 def test_two_repairs_are_tried_together_where_none_is_enough_alone(tmp_path):
     """KIP-279's rule loses the record as well: another broker counts a follower of another lineage."""
     plan, run, found = why("kafka-0.11", 1858)

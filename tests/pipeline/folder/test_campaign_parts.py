@@ -330,6 +330,7 @@ def test_parts_are_listed_behind_their_campaign(
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.systems
 def test_all_parts_are_asked_with_their_profile_and_system(
     spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:

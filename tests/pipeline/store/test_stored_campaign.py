@@ -123,7 +123,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Any, str, str]:
     return end.value.code, out.getvalue(), error.getvalue()
 
 
-@pytest.mark.parametrize("master", [None, "local[2,3]"])
+@pytest.mark.parametrize("master", [None, pytest.param("local[2,3]", marks=pytest.mark.systems)])
 def test_it_comes_back_from_the_store_row_for_row(
     master: str | None,
     spark: SparkSession,

@@ -24,7 +24,7 @@ OLD, NEW = "kafka-0.10", "kafka-2.1+no-fetch-fence"
 PATIENCE_S = 300
 
 
-@pytest.fixture(params=[None, "local[1]"], ids=["without Spark", "by Spark"])
+@pytest.fixture(params=[None, pytest.param("local[1]", marks=pytest.mark.systems)], ids=["without Spark", "by Spark"])
 def master(request: pytest.FixtureRequest) -> str | None:
     return request.param
 

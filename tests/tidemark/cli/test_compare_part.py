@@ -100,6 +100,7 @@ def test_a_system_is_added_as_far_as_its_engine(desk, mine, monkeypatch):
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.systems
 def test_both_profiles_are_listed_asked_and_reported(desk, monkeypatch):
     def fine(*words):
         code, out, _ = typed(monkeypatch, *words)

@@ -199,6 +199,7 @@ def test_small_cells_of_the_truth_table(words):
 @pytest.mark.parametrize(
     "cell", [c for c in CELLS if c.bounds.brokers == 2 or c.expected == "broken"], ids=lambda c: c.name + c.variant
 )
+@pytest.mark.systems
 def test_cells_of_the_truth_table_that_take_seconds(cell):
     assert run_cell(cell).outcome == cell.expected
 

@@ -53,6 +53,7 @@ def test_of_a_sort_ever_fewer_are_gone_on_from():
     assert [one.number for one in finishing.unfinished[:2]] == [1, 40], "a new sort comes first"
 
 
+@pytest.mark.systems
 def test_a_hazard_is_gone_on_from_though_it_is_no_near_miss():
     """A leader that goes on over a cut: somebody has to be elected yet, and perhaps something lost."""
     hunt = Hunt(Attempt("kafka-4.0", Quarry()), "intact", ClusterSpec(), 1)

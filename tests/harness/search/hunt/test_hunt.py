@@ -41,6 +41,7 @@ def test_what_is_there_is_found_and_its_plan_shows_it_again(variant, name, round
     assert name in {anomaly.name for anomaly in again.verdict.anomalies}
 
 
+@pytest.mark.systems
 def test_a_repaired_variant_shows_nothing():
     assert first("kafka-2.7", rounds=15) is None
 

@@ -112,7 +112,9 @@ def test_what_does_not_show_it_cannot_be_shrunk(lost_write):
         ("kafka-0.10", "intact", 65, 1, 1),
         ("kafka-0.10", "intact", 73, 1, 1),
         ("kafka-0.11", "destructive", 14, 2, 1),  # the same after a lost disk
-        ("kafka-0.11", "destructive", 47, 2, 4),  # KIP-279: divergence after two fast elections
+        pytest.param(
+            "kafka-0.11", "destructive", 47, 2, 4, marks=pytest.mark.systems
+        ),  # KIP-279: divergence after two fast elections
         ("kafka-2.0", "intact", 112, 2, 1),  # KIP-320: a leader that has not heard of its epoch answers
         ("kafka-2.1", "intact", 352, 1, 0),  # KAFKA-1120: a bounce that nobody notices
     ],

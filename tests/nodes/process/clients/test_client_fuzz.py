@@ -28,7 +28,7 @@ from tidemark.nodes.formats.wire.names import topics_by_id
 from tidemark.nodes.process.wire import translate_control, translate_epoch
 from tidemark.nodes.process.wire.translate_fetch import FetchTranslation, fetch_version
 
-FRAMES = 15_000
+FRAMES = 6_000
 MANY_FRAMES = 100_000
 AT_ONCE = 200
 """Connections that are open at the same time; each gets one frame a round."""
