@@ -117,7 +117,11 @@ def promised(comparison: Comparison) -> str:
     told = [f"“{name}”, {PROMISES[name].removeprefix('kept ')}" for name in names]
     if INTACT in names and INTACT not in own:
         told[-1] += "; here no replica did" if comparison.profile == "intact" else "; it counts where no replica did"
-    which = "the promise keeps" if len(names) == 1 else f"one of {('two', 'three', 'four', 'five')[len(names) - 2]} promises keeps"
+    which = (
+        "the promise keeps"
+        if len(names) == 1
+        else f"one of {('two', 'three', 'four', 'five')[len(names) - 2]} promises keeps"
+    )
     return f"Lost: {record} is gone that {which}: {'; '.join(told)}."
 
 
