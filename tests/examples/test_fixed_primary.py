@@ -49,6 +49,7 @@ def run(cluster, text, *faults, end=3 * S):
 
 @pytest.mark.docker
 @pytest.mark.slow
+@pytest.mark.systems
 def test_it_keeps_its_promise_through_faults_of_every_sort(three):
     faults = (
         Fault("slow", S // 2, 2 * S, "b3", amount=50_000),

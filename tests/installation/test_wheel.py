@@ -121,6 +121,7 @@ def test_the_base_works_from_it(tidemark, unpacked):
     assert tidemark("check", "results/runs/kafka-0.10-1-98", code=unpacked)[0] == 1
 
 
+@pytest.mark.systems
 def test_pages_are_made_from_it(tidemark, unpacked):
     done = tidemark("run", "--variant", "kafka-0.10", "--index", "98", "--report", extras=("report",), code=unpacked)
 

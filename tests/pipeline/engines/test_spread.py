@@ -68,6 +68,7 @@ def test_a_hunt_is_the_same_on_spark_as_alone(spark: SparkSession) -> None:
     assert together[-1].tries == 144
 
 
+@pytest.mark.systems
 def test_a_hunts_folder_has_the_same_bytes_whoever_tried_its_plans(
     spark: SparkSession, cli: Callable[..., Any], tmp_path: Path
 ) -> None:
