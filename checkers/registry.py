@@ -62,11 +62,9 @@ def _too_few(run: ReplicaRun) -> AckedByTooFew:
 
 def _refused(run: ReplicaRun) -> Iterable[Anomaly]:
     """Where one clock told all, and a reassignment that is under way may be replaced (KIP-455)."""
-    return (
-        ()
-        if run.patience_us or not run.meta.get("replaces", False)
-        else refused(run.points, run.history.nemesis, run.min_isr)
-    )
+    if run.patience_us or not run.meta.get("replaces", False):
+        return ()
+    return refused(run.points, run.history.nemesis, run.min_isr)
 
 
 OF_REPLICAS: Final = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from tidemark.harness.scan.finding import (
@@ -82,8 +82,7 @@ def found_in_lines(by_broker: Mapping[str, Sequence[Line]]) -> list[Finding]:
         found += _missed(partition, of_brokers)
         found += _back_below(partition, of_brokers)
     below = [one for one in found if one.name == CUT_BELOW_HW]
-    lines_of_all = [line for lines in by_broker.values() for line in lines]
-    return found + list(_last_known_behind(lines_of_all, reigns, below))
+    return found + list(_last_known_behind(chain.from_iterable(by_broker.values()), reigns, below))
 
 
 def log_starts(by_broker: Mapping[str, Sequence[Line]]) -> dict[tuple[str, str], int]:
@@ -188,6 +187,8 @@ def _back_below(partition: str, of_brokers: Mapping[str, list[Reign]]) -> Iterat
     """A replica whose log began beyond its leader's end, and that lacks what leaders wrote since it was last heard of."""
     for reigns in of_brokers.values():
         for before, reign in pairwise(reigns):
+            if not reign.resets:
+                continue
             began = [
                 int(told[1])
                 for one in of_brokers.values()
@@ -205,7 +206,7 @@ def _back_below(partition: str, of_brokers: Mapping[str, list[Reign]]) -> Iterat
 
 
 def _last_known_behind(
-    lines: Sequence[Line], reigns: Mapping[str, Mapping[str, list[Reign]]], below: Sequence[Finding]
+    lines: Iterable[Line], reigns: Mapping[str, Mapping[str, list[Reign]]], below: Sequence[Finding]
 ) -> Iterator[Finding]:
     """Elections of a last known leader (KIP-966) whom another replica followed by a cut below its own high watermark."""
     for line in lines:

@@ -322,11 +322,15 @@ operator() {
 }
 # hears NODE : whether it runs, and the controller is not out of its reach.
 hears() { ! listed down "$1" && ! listed paused "$1" && ! cut_off "$1" | grep -qx 0; }
+# wants BROKERS : the file that Kafka's tool reads.
+wants() {
+    echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"replicas\":[$1]}]}" | in_tools sh -c 'cat >/tmp/wanted.json'
+}
 # orders BROKERS : newer kinds of this tool ask all replicas for their log directories first, so one that sleeps is awake meanwhile,
 # cut off from all other nodes.
 orders() {
     local n accepted
-    echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"replicas\":[$1]}]}" | in_tools sh -c 'cat >/tmp/wanted.json'
+    wants "$1"
     for n in $(cat "$WORK/paused"); do docker kill -s CONT "$P-$n" >/dev/null; done
     CONFIG=--command-config operator kafka-reassign-partitions.sh --execute --additional --reassignment-json-file /tmp/wanted.json
     accepted=$?
@@ -339,7 +343,7 @@ reassigns() {
     orders "$1" && BEFORE=$before ASSIGNED=$1
 }
 cancels() {
-    echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"replicas\":[$ORDERED]}]}" | in_tools sh -c 'cat >/tmp/wanted.json'
+    wants "$ORDERED"
     CONFIG=--command-config operator kafka-reassign-partitions.sh --cancel --reassignment-json-file /tmp/wanted.json && ASSIGNED=$BEFORE ORDERED=$BEFORE
 }
 # elects NODE : by making it the preferred leader, if it is not, and a preferred election. The others keep their order.
