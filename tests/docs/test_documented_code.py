@@ -31,6 +31,7 @@ ELSEWHERE = {
     "tests/nodes/core/test_worked_example.py": ("docs/writing-a-variant.md", 2),
     "tests/nemesis/test_worked_kind.py": ("docs/writing-a-variant.md", 2),
     "tests/tidemark/test_pytest_plugin.py": ("docs/for-builders.md", 1),
+    "tests/examples/test_builders_file.py": ("docs/for-builders.md", 1),
     "tests/checkers/replicas/test_worked_checker.py": ("docs/writing-a-variant.md", 2),
 }
 """Test → a page of its own, and how many of its blocks of Python it tries: they must be typed in somewhere, or want a campaign."""

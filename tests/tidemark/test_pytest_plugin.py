@@ -19,7 +19,7 @@ import tidemark.harness.runs.folder  # noqa: F401
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
-PAGE = read_page(ROOT / "docs" / "for-builders.md")
+EXAMPLE = read_page(ROOT / "docs" / "for-builders.md").files["test_register.py"]
 LOG = """
     def sent(history, record):
         with history.operation("p", "send", [["send", "t-0", record]]) as send:
@@ -44,9 +44,7 @@ def tried(pytester, monkeypatch):
 
 
 def test_the_pages_example_fails_as_the_page_says(tried):
-    (code,) = [code for code in PAGE.code if code.language == "python"]
-
-    told = tried(code.text)
+    told = tried(EXAMPLE)
 
     told.assert_outcomes(failed=1)
     told.stdout.fnmatch_lines(
@@ -58,9 +56,7 @@ def test_the_pages_example_fails_as_the_page_says(tried):
 
 
 def test_the_pages_example_passes_once_it_is_mended(tried):
-    (code,) = [code for code in PAGE.code if code.language == "python"]
-
-    tried(code.text.replace("return self.stale", "return self.value")).assert_outcomes(passed=1)
+    tried(EXAMPLE.replace("return self.stale", "return self.value")).assert_outcomes(passed=1)
 
 
 def test_a_log_that_lost_a_record_fails_and_keeps_its_history(tried, pytester):
