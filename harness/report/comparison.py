@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tidemark.checkers.history.history import History
@@ -94,6 +94,7 @@ class Between:
     only_one: int  # plans that hit this one alone
     only_other: int
     p_value: float  # exact McNemar, by itself
+    p_adjusted: float | None = None  # of two next to each other: corrected for all of these together (Holm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +105,28 @@ class OtherCause:
         key: of the bug, as the zoo has it. title: in one line.
         repaired: the variant with this bug alone repaired.
         runs: so many violating runs show nothing but what the bug is known to show, and are valid with it repaired.
+        fixed: the releases of Apache Kafka that repaired it, as the zoo has them.
     """
 
     key: str
     title: str
     repaired: str
     runs: int
+    fixed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLoss:
+    """A known bug that loses records, that a variant has, and that no release of Apache Kafka has repaired.
+
+    Attributes:
+        key: of the bug, as the zoo has it. title: in one line.
+        release: of Apache Kafka, which has it still.
+    """
+
+    key: str
+    title: str
+    release: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +317,7 @@ class Comparison:
     between: tuple[Between, ...] = ()  # each two variants
     faults: FaultsPresent | None = None  # in the plans of violating runs; None where nobody looked
     other_causes: Mapping[str, tuple[OtherCause, ...]] | None = None  # by variant; None where nobody looked
+    not_reached: Mapping[str, tuple[KnownLoss, ...]] | None = None  # by variant that lost nothing; None: nobody looked
 
     def two(self, one: str, other: str, name: str) -> Between | None:
         """How two variants compare, whichever stands first here; None where nobody compared them."""
@@ -307,7 +325,7 @@ class Comparison:
             if pair.name == name and (pair.one, pair.other) == (one, other):
                 return pair
             if pair.name == name and (pair.other, pair.one) == (one, other):
-                return Between(one, other, name, pair.pairs, pair.only_other, pair.only_one, pair.p_value)
+                return replace(pair, one=one, other=other, only_one=pair.only_other, only_other=pair.only_one)
         return None
 
     @property
@@ -340,7 +358,7 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON values."""
         data = asdict(self)
-        for name in ("faults", "other_causes"):
+        for name in ("faults", "other_causes", "not_reached"):
             if data[name] is None:
                 del data[name]
         for variant in data["variants"]:

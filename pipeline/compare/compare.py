@@ -134,7 +134,7 @@ def found_in_tables(
             at_once = AT_ONCE if most <= QUICK_START_RUNS else 1
             found = Found(engine, variants, baseline, first_variants, at_once)
             if not imported:  # no two histories are of the same plan
-                found.between = _between(engine, variants)
+                found.between = _between(engine, [variant for variant in variants if variant in found.totals])
             return found
     except engine.errors as error:
         raise UnreadableError(f"The campaign's tables could not be read: {reason(error)}.") from error
@@ -263,7 +263,10 @@ class Found:
 
 
 def _between(engine: Engine, variants: Sequence[str]) -> tuple[Between, ...]:
-    """Each two variants that have plans in common: how many hit one of them alone, of losses and of violations of any kind."""
+    """Each two variants that have plans in common: how many hit one of them alone, of losses and of violations of any kind. What
+    stands next to each other is compared by everybody who reads down a table, so these p-values are corrected together, those too
+    in which nothing differs.
+    """
     found = []
     place = {variant: at for at, variant in enumerate(variants)}
     for row in engine.rows(questions.BETWEEN):
@@ -275,7 +278,10 @@ def _between(engine: Engine, variants: Sequence[str]) -> tuple[Between, ...]:
         ):
             only_one, only_other = reversed(alone) if turned else alone
             found.append(Between(one, other, name, row["pairs"], only_one, only_other, mcnemar(only_one, only_other)))
-    return tuple(sorted(found, key=lambda two: (place[two.one], place[two.other], two.name != LOST)))
+    found.sort(key=lambda two: (place[two.one], place[two.other], two.name != LOST))
+    neighbours = [two for two in found if place[two.other] == place[two.one] + 1]
+    adjusted = dict(zip(neighbours, holm([two.p_value for two in neighbours]), strict=True))
+    return tuple(replace(two, p_adjusted=adjusted.get(two)) for two in found)
 
 
 def _answers(engine: Engine, asked: Mapping[str, Question], at_once: int) -> dict[str, list[Any]]:

@@ -60,7 +60,7 @@ def other_causes(folder: Path) -> Mapping[str, tuple[OtherCause, ...]] | None:
             }
             explained |= passed
             if passed:
-                causes.append(OtherCause(entry.key, entry.title, repaired, len(passed)))
+                causes.append(OtherCause(entry.key, entry.title, repaired, len(passed), entry.fixed))
         if causes:
             found[variant] = tuple(causes)
     return found

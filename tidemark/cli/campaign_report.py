@@ -114,6 +114,7 @@ def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Col
     from tidemark.harness.why import deciding_faults_of_example, why_of_example
     from tidemark.pipeline.compare.examples import choose_examples
     from tidemark.pipeline.compare.faults_present import faults_present
+    from tidemark.pipeline.compare.not_reached import not_reached
     from tidemark.pipeline.compare.other_causes import other_causes
     from tidemark.pipeline.compare.part_lines import part_lines
 
@@ -122,7 +123,12 @@ def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Col
         lines, more = _lines(comparison, folder)
         with writing_to(folder):
             return render(
-                replace(comparison, faults=faults_present(folder), other_causes=other_causes(folder)),
+                replace(
+                    comparison,
+                    faults=faults_present(folder),
+                    other_causes=other_causes(folder),
+                    not_reached=not_reached(comparison),
+                ),
                 examples,
                 folder,
                 why_of_example,

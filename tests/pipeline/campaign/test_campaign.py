@@ -27,6 +27,7 @@ from tidemark.pipeline.compare.compare import NothingToCompareError, compare
 from tidemark.pipeline.compare.compare_table import print_comparison
 from tidemark.pipeline.compare.examples import RunChangedError, choose_examples
 from tidemark.pipeline.compare.quantiles import QUANTILES, Quantiles
+from tidemark.pipeline.compare.statistics import holm
 from tidemark.pipeline.engines.engine import Engine
 from tidemark.pipeline.engines.query import QueryError, ask
 from tidemark.pipeline.engines.small_engine import SmallEngine
@@ -325,9 +326,23 @@ def test_each_two_variants_are_held_against_each_other_on_the_same_plans(
 
     # Plans 0 and 8 hit OLD only, 4 both; 3 and 5 are no pairs.
     found = compare(asked, tmp_path)
-    assert found.between[0] == Between(NEW, OLD, LOST, 10, 0, 2, pytest.approx(0.5))
-    assert found.two(OLD, NEW, LOST) == Between(OLD, NEW, LOST, 10, 2, 0, pytest.approx(0.5))
+    corrected = pytest.approx(1.0)  # of two tests
+    assert found.between[0] == Between(NEW, OLD, LOST, 10, 0, 2, pytest.approx(0.5), corrected)
+    assert found.two(OLD, NEW, LOST) == Between(OLD, NEW, LOST, 10, 2, 0, pytest.approx(0.5), corrected)
     assert [(two.one, two.other, two.name) for two in found.between] == [(NEW, OLD, LOST), (NEW, OLD, ANY)]
+
+
+def test_of_variants_next_to_each_other_all_p_values_are_corrected_together(
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    names = (NEW, OLD, "kafka-2.7")
+    run_campaign(replace(spec, variants=names), tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
+
+    between = compare(asked, tmp_path).between
+    beside = [two for two in between if (two.one, two.other) != (NEW, "kafka-2.7")]
+    assert (len(between), len(beside)) == (6, 4)
+    assert [two.p_adjusted for two in beside] == pytest.approx(holm([two.p_value for two in beside]))
+    assert [two.p_adjusted for two in between if two not in beside] == [None, None]
 
 
 def test_losses_that_clients_alone_saw_are_against_their_own_promise(

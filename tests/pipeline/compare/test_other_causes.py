@@ -38,7 +38,9 @@ def test_a_run_that_is_valid_with_the_bug_alone_repaired_comes_of_it(finished: P
     # What a modifier put back was asked for: it is what is compared.
     title = "A broker that bounces is told nothing"
     assert other_causes(finished) == {
-        "kafka-0.10": (OtherCause("KAFKA-1120", title, "kafka-0.10+bounce-detection", 1),)
+        "kafka-0.10": (
+            OtherCause("KAFKA-1120", title, "kafka-0.10+bounce-detection", 1, "2.2.0 (KIP-380, KAFKA-7235)"),
+        )
     }
 
 
