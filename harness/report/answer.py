@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
+from typing import Final
 
 from tidemark.checkers.acknowledged import CLAUSES
-from tidemark.checkers.replicas.contract import ALWAYS, INTACT
-from tidemark.harness.report.comparison import ANY, LOST, Between, Comparison, OtherCause, Rate, VariantResult
-from tidemark.harness.report.glossary import PROMISES
-from tidemark.harness.report.rule_words import OUTSIDE_THE_RULES, RuleWords, rule_words
+from tidemark.checkers.replicas.contract import ACK_QUORUM, ALWAYS, INTACT, MAJORITY
+from tidemark.harness.report.comparison import (
+    ANY,
+    LOST,
+    Between,
+    Comparison,
+    KnownLoss,
+    OtherCause,
+    Rate,
+    VariantResult,
+)
+from tidemark.harness.report.rule_words import OUTSIDE_THE_RULES, RuleWords, called, rule_words
 from tidemark.harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
+
+_ALTHOUGH: Final[Mapping[str, str]] = {
+    ALWAYS: "an in-sync replica was alive at every moment",
+    "kip-966": "fewer than min ISR of the replicas that held it shut down uncleanly",
+    INTACT: "fewer than min ISR of the replicas that held it lost their logs by power, disk or damage",
+    ACK_QUORUM: "fewer bookies than an ack quorum lost their disks",
+    MAJORITY: "no replica lost its disk",
+}
+"""Promise → when it still held, though a record is gone."""
+_WITH_ALL_LOGS: Final = "no broker had lost its log by power, disk or damage"
+"""The same of the one that counts, beside a run's own, as long as that is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +129,25 @@ def set_up(comparison: Comparison) -> str:
 
 
 def promised(comparison: Comparison) -> str:
-    """The promises by which losses are judged, by name and in words; empty of promises that have no words."""
-    own = [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in PROMISES]
+    """When a record that is gone counts as lost: although a promise still held; empty of promises that have no words. And whether
+    any may be gone here that does not count.
+    """
+    own = [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in _ALTHOUGH]
     if not own:
         return ""
     beside = () if comparison.contract is not None else (ALWAYS, INTACT) if ALWAYS in comparison.promises else (INTACT,)
     names = list(dict.fromkeys((*own, *(() if comparison.world == "imported" else beside))))
     record = "an acknowledged record" if comparison.cluster.get("acks") == "all" else "a committed record"
-    told = [f"“{name}”, {PROMISES[name].removeprefix('kept ')}" for name in names]
-    if INTACT in names and INTACT not in own:
-        told[-1] += "; here no replica did" if comparison.profile == "intact" else "; it counts where no replica did"
-    which = (
-        "the promise keeps"
-        if len(names) == 1
-        else f"one of {('two', 'three', 'four', 'five')[len(names) - 2]} promises keeps"
-    )
-    return f"Lost: {record} is gone that {which}: {'; '.join(told)}."
+    min_isr = comparison.cluster.get("settings", {}).get("min_isr")
+    held = _ALTHOUGH if INTACT in own else {**_ALTHOUGH, INTACT: _WITH_ALL_LOGS}
+    told = [f"although {held[name]} (“{name}”)" for name in names]
+    if min_isr is not None:
+        told = [although.replace("min ISR", f"min ISR ({min_isr})") for although in told]
+    sentence = f"Lost: {record} is gone {', '.join(told[:-1])}{', or ' if len(told) > 1 else ''}{told[-1]}."
+    if INTACT in names and comparison.profile == "intact":
+        all_count = not any(variant.acked_lost_permitted for variant in comparison.variants)
+        sentence += f" Here no broker lost its log{', so each record that is gone counts' if all_count else ''}."
+    return sentence
 
 
 def from_outside(comparison: Comparison) -> list[str]:
@@ -137,14 +162,23 @@ def from_outside(comparison: Comparison) -> list[str]:
     for key, of_variants in causes.items():
         repairs = sorted({one.repaired.removeprefix(variant.variant) for variant, one in of_variants})
         runs = [f"{one.runs} of {rule_words(variant.variant).called}" for variant, one in of_variants]
-        known = OUTSIDE_THE_RULES.get(key)
-        what = f"a bug outside the rules{f' that {known.repaired_in} repaired' if known else ''}"
+        repaired = _repaired_in(of_variants[0][1])
+        what = f"a bug outside the rules{f' that {repaired} repaired' if repaired else ''}"
         made = f", failed {listed(runs)}" if len(causes) > 1 else ""
         told.append(
-            f"{key}, {what}{made}: {known.wrong if known else of_variants[0][1].title}. "
+            f"{key}, {what}{made}: {OUTSIDE_THE_RULES.get(key, of_variants[0][1].title)}. "
             f"With only this bug repaired (option {listed(repairs)}) these runs pass."
         )
     return told
+
+
+def _repaired_in(bug: OtherCause) -> str:
+    """`Kafka 2.2`, of a bug that 2.2.0 repaired; nothing if the zoo names no release."""
+    releases = bug.fixed.partition(" (")[0].split(", ")
+    if not all(re.fullmatch(r"\d+(\.\d+)+", release) for release in releases):
+        return ""
+    short = [release.removesuffix(".0") if release.count(".") == 2 else release for release in releases]
+    return f"Kafka {listed(short)}"
 
 
 def outside_column(comparison: Comparison) -> tuple[str, list[int]] | None:
@@ -154,6 +188,23 @@ def outside_column(comparison: Comparison) -> tuple[str, list[int]] | None:
         return None
     counts = [_from_outside(comparison, variant) for variant in comparison.variants]
     return keys.pop() if len(keys) == 1 else "other bugs", counts
+
+
+def not_reached(comparison: Comparison) -> list[str]:
+    """A sentence for the rows that lost nothing, and can by the same known bugs; none where nobody looked."""
+    rows: dict[tuple[KnownLoss, ...], list[str]] = {}
+    for variant, losses in (comparison.not_reached or {}).items():
+        rows.setdefault(losses, []).append(variant)
+    told = []
+    for losses, variants in rows.items():
+        bugs, them = ("a known bug", "it") if len(losses) == 1 else ("known bugs", "them")
+        keys = listed([one.key for one in losses])
+        releases = listed(sorted({one.release for one in losses}))
+        told.append(
+            f"{called(variants)} can lose records, too, by {bugs} that no plan here reached ({keys}); "
+            f"Kafka {releases} still has {them}."
+        )
+    return told
 
 
 def oddities(comparison: Comparison) -> list[str]:
@@ -232,7 +283,7 @@ def _answer(variant: VariantResult, comparison: Comparison) -> Answer:
     return Answer(
         variant.variant,
         rule_words(variant.variant),
-        tuple(note for note in (_like_others(variant, comparison), _by_other_causes(variant, comparison)) if note),
+        (note,) if (note := _by_other_causes(variant, comparison)) else (),
         words,
         variant.violating.hits == 0 and variant.judged > 0,
         variant.violating.hits > 0 and variant.loss.hits == 0,
@@ -240,70 +291,17 @@ def _answer(variant: VariantResult, comparison: Comparison) -> Answer:
     )
 
 
-def _like_others(variant: VariantResult, comparison: Comparison) -> str:
-    """The counts of other variants that differ from this one's by no more than chance may do, each by its rule; each two once, with
-    the first that has any. And which of these differ from each other by more.
-    """
-    told, clear = [], []
-    before = comparison.variants[: comparison.variants.index(variant)]
-    for name, one, more in ((LOST, "loss", "losses"), (ANY, "failure", "failures")):
-        mine = _hit(variant, name)
-        left = [other for other in comparison.variants if not (other in before and _hit(other, name))]
-        alike = [
-            other for other in left if _hit(other, name) != mine and _may_be_chance(comparison, variant, other, name)
-        ]
-        if mine and alike:
-            told.append(
-                f"{mine} {one if mine == 1 else more} against {' or against '.join(_counts(comparison, alike, name))}"
-            )
-            clear += _clear_among(comparison, alike, name, more)
-    hardly = f" Hardly chance: {listed(clear)}." if clear else ""
-    return f"May be chance: {'; '.join(told)}.{hardly}" if told else ""
-
-
-def _may_be_chance(comparison: Comparison, one: VariantResult, other: VariantResult, name: str) -> bool:
-    two = comparison.two(one.variant, other.variant, name)
-    return two is not None and two.p_value >= CLEAR
-
-
-def _counts(comparison: Comparison, variants: list[VariantResult], name: str) -> list[str]:
-    """How many runs of each are hit, most first, with whose they are: `KIP-279's 8`. Who has none goes without a name if nobody
-    else has none.
-    """
-    hit = sorted((one for one in variants if _hit(one, name)), key=lambda one: -_hit(one, name))
-    told = [f"{rule_words(one.variant).called}'s {_hit(one, name)}" for one in hit]
-    none = [one for one in variants if not _hit(one, name)]
-    everybody = [one for one in comparison.variants if one.judged and not _hit(one, name)]
-    if none:
-        told.append(
-            "0" if none == everybody else f"the 0 of {listed([rule_words(one.variant).called for one in none])}"
-        )
-    return told
-
-
-def _clear_among(comparison: Comparison, variants: list[VariantResult], name: str, what: str) -> list[str]:
-    """Which two of their counts differ by more than chance does: `8 losses against 0 (p 0.0078, by itself)`."""
-    found: dict[tuple[int, int], float] = {}
-    for one, other in combinations(sorted(variants, key=lambda variant: -_hit(variant, name)), 2):
-        two = comparison.two(one.variant, other.variant, name)
-        if two is not None and two.p_value < CLEAR:
-            counts = (_hit(one, name), _hit(other, name))
-            found[counts] = max(two.p_value, found.get(counts, 0.0))
-    return [f"{more} {what} against {less} (p {p_words(p)}, by itself)" for (more, less), p in found.items()]
-
-
-def _hit(variant: VariantResult, name: str) -> int:
-    """How many of its runs are hit by what the first screen counts."""
-    return variant.loss.hits if name == LOST else variant.violating.hits
-
-
 def _by_other_causes(variant: VariantResult, comparison: Comparison) -> str:
     """That all its failures come of bugs that are no part of its rule, where they do."""
     causes = (comparison.other_causes or {}).get(variant.variant, ())
     if not causes or _from_outside(comparison, variant) < variant.violating.hits:
         return ""
-    all_of_them = f"All {variant.violating.hits} failures" if variant.violating.hits > 1 else "The failure"
-    return f"{all_of_them}: {listed([one.key for one in causes])}, no part of the rule."
+    all_of_them = f"All {variant.violating.hits} failures come" if variant.violating.hits > 1 else "The failure comes"
+    are = "is" if len(causes) == 1 else "are"
+    repaired = [(release, one.key) for one in causes if (release := _repaired_in(one))]
+    by = [f"{release} repaired {'it' if len(causes) == 1 else key}" for release, key in repaired]
+    then = f"; {listed(by)}" if by else ""
+    return f"{all_of_them} of {listed([one.key for one in causes])}, which {are} no part of the rule{then}."
 
 
 def _from_outside(comparison: Comparison, variant: VariantResult) -> int:

@@ -24,12 +24,14 @@ from tidemark.harness.report.answer import (
     headline,
     nearly_agreeing,
     no_worse,
+    not_reached,
     oddities,
     outside_column,
     promised,
     set_up,
 )
 from tidemark.harness.report.beside_the_rule import Besides, besides
+from tidemark.harness.report.chance import chance
 from tidemark.harness.report.comparison import ANY, LOST, Comparison, Example, PartLine, RunLine
 from tidemark.harness.report.environment import written
 from tidemark.harness.report.epoch_requests import why_none
@@ -163,6 +165,8 @@ def render(
         pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
         headline=headline(comparison),
         no_worse=no_worse(comparison),
+        not_reached=not_reached(comparison),
+        chance=chance(comparison),
         promised=promised(comparison),
         set_up=set_up(comparison),
         outside=outside_column(comparison),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
+from tidemark.harness.report.words import listed
 from tidemark.nodes.core.variant import Variant, VariantError
 from tidemark.nodes.families import family_of, parse_variant
 
@@ -22,7 +24,7 @@ _HIGH_WATERMARK = (
 )
 _KIP_101 = (
     "A follower asks where its last epoch (the number of a leader's term) ended, and cuts there. If the leader never had that "
-    "epoch, the cut is too short (logs differ), or goes down to the high watermark (records are lost)."
+    "epoch, the follower cuts off too little (logs differ), or cuts to its own high watermark (records are lost)."
 )
 _KIP_279 = (
     "The answer names an epoch, too, so the cut is where the logs part. But a broker that missed an election still answers as "
@@ -35,19 +37,12 @@ _FETCH = (
 )
 
 
-class OutsideBug(NamedTuple):
-    """What goes wrong, for readers who do not know the bug's name, and the version of Kafka that repaired it."""
-
-    wrong: str
-    repaired_in: str
-
-
 OUTSIDE_THE_RULES = {
-    "KAFKA-1120": OutsideBug(
-        "the controller misses that a broker restarted quickly, and never tells it who leads", "Kafka 2.2"
-    )
+    "KAFKA-1120": "the controller misses that a broker restarted quickly, and never tells it who leads",
 }
-"""Bugs that have nothing to do with how a follower truncates, by key."""
+"""Bugs that have nothing to do with how a follower truncates, by key: what goes wrong, for readers who do not know the name."""
+_MOST_NAMED: Final = 3
+"""Of more rules than these it is only told how many they are."""
 _PRESETS = {
     "kafka-0.10": RuleWords("High watermark", "Kafka up to 0.10", _HIGH_WATERMARK),
     "kafka-0.11": RuleWords("KIP-101", "Kafka 0.11–1.1", _KIP_101),
@@ -80,3 +75,16 @@ def rule_words(variant: str) -> RuleWords:
     preset, _, modifiers = variant.partition("+")
     called = _PRESETS[preset].called if isinstance(parsed, Variant) else family_of(parsed).title
     return RuleWords(f"{called}, changed" if modifiers else called)
+
+
+def called(variants: Sequence[str]) -> str:
+    """Several by their rules; of many, how many they are.
+
+    >>> called(["kafka-0.11", "kafka-2.0"]), called(["kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7"])
+    ('KIP-101 and KIP-279', '4 rows')
+    """
+    return (
+        listed([rule_words(one).called for one in variants])
+        if len(variants) <= _MOST_NAMED
+        else f"{len(variants)} rows"
+    )
