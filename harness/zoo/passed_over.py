@@ -15,7 +15,8 @@ KNOWN = "known"
 def past(name: str, keys: Iterable[str]) -> tuple[str, dict[str, str]]:
     """The variant's name with the repairs of these bugs, as its modifiers; and each bug's key → its repair.
 
-    Bugs that a modifier of the variant puts back are no part of `KNOWN`: somebody asked for them.
+    Bugs that a modifier of the variant puts back are no part of `KNOWN`: somebody asked for them. A truncation rule of one's own is
+    no known bug either, whatever its flaw: it stays.
 
     Raises:
         ZooError: there is no such bug, the variant does not have it, or no modifier alone repairs it.
