@@ -43,7 +43,12 @@ measure: env ## write down in tests/slow.txt which tests make check leaves out b
 	  $(BIN)/python -m pytest --measure -m "$(QUICK)" -q tests || exit; \
 	  if [ "$$before" = "$$(cksum < tests/slow.txt)" ]; then break; fi; done
 
-test: lint tools ## lint, then the tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
+test: tools ## lint, and the tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
+	@$(MAKE) --no-print-directory --keep-going -j 2 lint all-but-systems
+
+# Lint beside it: in its first minutes many tests wait for images and engines.
+.PHONY: all-but-systems
+all-but-systems: env
 	$(PYTEST) -n 4 -m "not systems" $(ARGS)
 
 test-systems: tools ## what make test leaves out because it takes minutes: more of it on real processes, brokers and clusters

@@ -71,6 +71,7 @@ def write_history_page(
     *,
     options: str = "",
     window: tuple[float | None, float | None] = (None, None),
+    for_paper: bool = False,
 ) -> WrittenPage:
     """Write the page, its figures and the timeline.
 
@@ -81,6 +82,7 @@ def write_history_page(
         source: where the history was read, as somebody would type it.
         options: of the command that judges it again, with a space before.
         window: what the timeline shows, from and to, seconds.
+        for_paper: save the figures as PNG and PDF, too.
 
     Raises:
         NothingThereError: there is no operation in the window.
@@ -96,8 +98,8 @@ def write_history_page(
     if timeline_file:
         command = f"tidemark report {shlex.quote(source)}{options}"
         write_timeline(timeline, out.with_name(timeline_file), title, page=out.name, command=command)
-    story, picture = _traced_story(history, verdict, out)
-    plots = plots_of(history, operations, out.parent, out.stem)
+    story, picture = _traced_story(history, verdict, out, for_paper=for_paper)
+    plots = plots_of(history, operations, out.parent, out.stem, for_paper=for_paper)
     view = _View(
         name=out.stem,
         title=title,
@@ -134,7 +136,9 @@ def write_history_page(
     return WrittenPage(out, out.with_name(timeline_file) if timeline_file else None, plots)
 
 
-def _traced_story(history: History, verdict: Verdict | None, out: Path) -> tuple[Story | None, Markup]:
+def _traced_story(
+    history: History, verdict: Verdict | None, out: Path, *, for_paper: bool
+) -> tuple[Story | None, Markup]:
     """Where the replicas were traced: the story of the clearest anomaly, and its picture."""
     anomaly = choose_anomaly(verdict) if verdict is not None and history.trace else None
     if anomaly is None:
@@ -144,7 +148,7 @@ def _traced_story(history: History, verdict: Verdict | None, out: Path) -> tuple
         return story, Markup()
     with looks():
         label = f"Space-time picture of {anomaly.name} in {story.partition}"
-        svg = save(draw_story(story), out.parent, f"{out.stem}-spacetime", label)
+        svg = save(draw_story(story), out.parent, f"{out.stem}-spacetime", label, for_paper=for_paper)
     return story, Markup(svg)  # noqa: S704  our own SVG
 
 

@@ -13,7 +13,7 @@ _MARKS: Final = {
     ".pdf": (b"/Creator (Tidemark)",),
 }
 
-FIGURES: Final = ("latency", "latency-quantiles", "rate", "availability", "recovery", "spacetime")
+FIGURES: Final = ("latency", "latency-quantiles", "rate", "availability", "recovery", "behind", "spacetime")
 
 
 class SomebodysFileError(ValueError):

@@ -131,15 +131,26 @@ def render(
     out_dir.mkdir(parents=True, exist_ok=True)
     with looks():
         pictures = {
-            "rates": save(figures.rates(comparison), out_dir, "rates", "Share of runs with each violation, by variant"),
+            "rates": save(
+                figures.rates(comparison),
+                out_dir,
+                "rates",
+                "Share of runs with each violation, by variant",
+                for_paper=True,
+            ),
             "first": save(
                 figures.first_violation(comparison),
                 out_dir,
                 "first-violation",
                 "Share of runs violated over time, by variant",
+                for_paper=True,
             ),
             "availability": save(
-                figures.availability(comparison), out_dir, "availability", "Share of sends acknowledged, by variant"
+                figures.availability(comparison),
+                out_dir,
+                "availability",
+                "Share of sends acknowledged, by variant",
+                for_paper=True,
             ),
         }
     pictured = {example.variant: example for example in reversed(examples)}
@@ -215,6 +226,8 @@ def write_run_page(
     source: str = "RUNFOLDER",
     window: tuple[float | None, float | None] = (None, None),
     why: Why | None = None,
+    *,
+    for_paper: bool = False,
 ) -> WrittenPage:
     """Write a page about a single run, and its timeline beside it.
 
@@ -227,6 +240,7 @@ def write_run_page(
         source: The run's folder, as somebody would type it.
         window: What the timeline shows, from and to, seconds.
         why: Why it failed, as far as somebody found out.
+        for_paper: Save the figures as PNG and PDF, too.
 
     Raises:
         NothingThereError: There is no operation in the window.
@@ -236,11 +250,11 @@ def write_run_page(
     operations = Operations.of(history)
     timeline = timeline_of(history, gravest(verdict), window, operations)
     out.parent.mkdir(parents=True, exist_ok=True)
-    view = _run_view(plan, history, verdict, out.parent, out.stem, "plan.json", why=why)
+    view = _run_view(plan, history, verdict, out.parent, out.stem, "plan.json", why=why, for_paper=for_paper)
     beside = out.with_name(f"{out.stem}-timeline.html") if timeline.total else None
     if beside is not None:
         write_timeline(timeline, beside, view.title, page=out.name, command=f"tidemark report {shlex.quote(source)}")
-    plots = plots_of(history, operations, out.parent, out.stem)
+    plots = plots_of(history, operations, out.parent, out.stem, for_paper=for_paper)
     written(
         out,
         "run.html.j2",
@@ -336,6 +350,8 @@ def _run_view(
     name: str,
     plan_file: str | None = None,
     why: Why | None = None,
+    *,
+    for_paper: bool = False,
 ) -> RunView:
     """Tell and draw the run's clearest anomaly; save the picture and the plan."""
     name = re.sub(r"[^A-Za-z0-9.+_-]", "_", name)
@@ -348,7 +364,7 @@ def _run_view(
     if story is not None and (story.anomaly.verdict == VIOLATION or story.offset is not None):
         label = f"Space-time picture of {story.anomaly.name} in {story.partition} under {shown_as(history.meta)}"
         with looks():
-            picture = save(draw_story(story), folder, f"{name}-spacetime", label)
+            picture = save(draw_story(story), folder, f"{name}-spacetime", label, for_paper=for_paper)
     if plan_file is None or not (folder / plan_file).exists():
         plan_file = plan_file or f"{name}-plan.json"
         (folder / plan_file).write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -128,7 +128,7 @@ class Plots:
         }
 
 
-def plots_of(history: History, operations: Operations, folder: Path, name: str) -> Plots:
+def plots_of(history: History, operations: Operations, folder: Path, name: str, *, for_paper: bool = False) -> Plots:
     """Draw what can be drawn, saved in `folder` as ``NAME-latency.svg`` and the like.
 
     Args:
@@ -136,6 +136,7 @@ def plots_of(history: History, operations: Operations, folder: Path, name: str) 
         operations: those of the history.
         folder: for the figures.
         name: what their names begin with.
+        for_paper: save them as PNG and PDF, too.
     """
     if not len(operations):
         return Plots("Nothing can be drawn: the history has no operations of clients.")
@@ -153,8 +154,12 @@ def plots_of(history: History, operations: Operations, folder: Path, name: str) 
     by_kind, by_key = availabilities(operations, windows)
     behind = behind_of(history, windows)
     all_recoveries = recoveries(operations, episodes(axis.faults), windows.length)
+
+    def saved(figure: Any, file: str, title: str) -> Markup:  # noqa: ANN401 - matplotlib's, imported for types only
+        return Markup(save(figure, folder, f"{name}-{file}", title, for_paper=for_paper))  # noqa: S704  our own SVG
+
     with looks():
-        pictures = _pictures(operations, windows, axis, (by_kind, by_key), behind, all_recoveries, (folder, name))
+        pictures = _pictures(operations, windows, axis, (by_kind, by_key), behind, all_recoveries, saved)
     return Plots(
         pictures=pictures,
         kinds=kinds,
@@ -195,9 +200,8 @@ def _pictures(
     availability: tuple[list[Availability], list[Availability]],
     behind: Behind,
     recovered: list[Recovery],
-    place: tuple[Path, str],
+    saved: Callable[[Any, str, str], Markup],
 ) -> list[Picture]:
-    folder, name = place
     counts = np.bincount(operations.f, minlength=len(operations.fs))
     most = sorted(operations.kinds, key=lambda f: (-counts[f], f))[:MOST_KINDS]
     fs = [f for f in operations.kinds if f in most]
@@ -208,8 +212,7 @@ def _pictures(
     pictures = []
 
     def add(title: str, figure: Any, file: str, caption: str) -> None:  # noqa: ANN401 - matplotlib's, imported for types only
-        svg = save(figure, folder, f"{name}-{file}", title)
-        pictures.append(Picture(title, Markup(svg), caption))  # noqa: S704  our own SVG
+        pictures.append(Picture(title, saved(figure, file, title), caption))
 
     timed = [f for f in fs if (operations.timed & (operations.f == f)).any()]
     if timed:

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from tidemark.checkers.verdict.visible import visible
+from tidemark.harness.report.own_files import is_ours
 
 INK: Final = "#222222"
 MUTED: Final = "#6b6b6b"
@@ -66,19 +70,38 @@ def looks() -> AbstractContextManager[None]:
     return mpl.rc_context(SETTINGS)  # type: ignore[arg-type]  # its keys are a list of 300 literals
 
 
-def save(figure: Figure, folder: Path, name: str, label: str) -> str:
-    """Save `<name>.svg`, `.png` and `.pdf` in `folder`; return the SVG to stand in HTML, described by `label` to screen readers."""
+def save(figure: Figure, folder: Path, name: str, label: str, *, for_paper: bool = False) -> str:
+    """Save `<name>.svg` in `folder`; return it to stand in HTML, described by `label` to screen readers.
+
+    Args:
+        figure: what is drawn.
+        folder: for the files.
+        name: theirs, without suffix.
+        label: what it shows.
+        for_paper: save `<name>.png` and `<name>.pdf`, too, which takes three times as long. Without it old ones of ours go.
+    """
     for words in figure.findobj(Text):
         assert isinstance(words, Text)  # noqa: S101 - what was looked for
         words.set_text(visible(words.get_text()))
     label = visible(label)
     _settle(figure)
+    # The canvases are asked themselves: savefig draws all once more before each file, to find a layout, which is settled here.
+    svg: Any = FigureCanvasSVG(figure)  # Any: matplotlib's printing methods have no types
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "Tidemark", "Title": label})
-    figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": "Tidemark"})
-    figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None, "Creator": "Tidemark", "Title": label})
+    svg.print_svg(buffer, metadata={"Date": None, "Creator": "Tidemark", "Title": label})
     text = buffer.getvalue()
     (folder / f"{name}.svg").write_text(text, encoding="utf-8")
+    png, pdf = folder / f"{name}.png", folder / f"{name}.pdf"
+    if for_paper:
+        printed: Any = FigureCanvasPdf(figure)
+        printed.print_pdf(pdf, metadata={"CreationDate": None, "Creator": "Tidemark", "Title": label})
+        figure.set_dpi(150)
+        pixels: Any = FigureCanvasAgg(figure)
+        pixels.print_png(png, metadata={"Software": "Tidemark"})
+    else:
+        for path in (png, pdf):
+            if path.is_file() and is_ours(path):
+                path.unlink()
     return inline(text, name, label)
 
 

@@ -41,6 +41,7 @@ Examples:
   tidemark report store/latest/history.edn --out pages/monday.html
   tidemark report history.jsonl.gz --from 12 --to 15.5       what the timeline shows, in seconds
   tidemark report history.edn --model cas-register           what is no log
+  tidemark report history.jsonl --figures                    and each figure as PNG and PDF, for a paper
   tidemark report history.jsonl --checker mine.py            and what a checker of one's own found
   zcat history.jsonl.gz | tidemark report - --out page.html
 """
@@ -65,6 +66,7 @@ class ReportOptions(Options):
     model: str | None = shared(model_option)
     of_model: ModelOptions = group(ModelOptions)
     checkers: tuple[str, ...] = shared(checker_option)
+    figures: bool = flag("Save the figures of a run or history as PNG and PDF, too (for a paper or slides).")
     force: bool = flag("Write over files, and into folders, that are not Tidemark's.")
     as_json: bool = shared(json_option)
 
@@ -154,13 +156,13 @@ def _report(path: Path, place: Path, options: ReportOptions) -> None:
         if not options.force:
             refuse_to_overwrite(place)
         if path.is_dir() and (path / PLAN).is_file() and not options.judge_again:
-            told = _report_run(path, place, options.window)
+            told = _report_run(path, place, options)
         else:
             told = _report_history(path, place, options)
     click.echo(json.dumps(told) if options.as_json else str(place))
 
 
-def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
+def _report_run(folder: Path, place: Path, options: ReportOptions) -> dict[str, Any]:
     with refused(HistoryFormatError, PlanError, OSError, of=folder):
         history = load_history(folder)
         plan = read_plan(folder / PLAN)
@@ -169,7 +171,9 @@ def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
 
     verdict = check(history)
     why = why_of_stored(plan, history, verdict)
-    page = write_run_page(plan.to_json(), history, verdict, place, str(folder), window, why)
+    page = write_run_page(
+        plan.to_json(), history, verdict, place, str(folder), options.window, why, for_paper=options.figures
+    )
     return _told(page.page, page.timeline, verdict, page.plots.to_json())
 
 
@@ -183,7 +187,9 @@ def _report_history(path: Path, place: Path, options: ReportOptions) -> dict[str
     typed = f" --contract {contract}" if contract else f" --model {model}" if model else ""
     typed += options.of_model.words
     typed += "".join(f" --checker {shlex.quote(one)}" for one in options.checkers)
-    page = write_history_page(history, judged, place, str(path), options=typed, window=options.window)
+    page = write_history_page(
+        history, judged, place, str(path), options=typed, window=options.window, for_paper=options.figures
+    )
     return _told(page.page, page.timeline, judged, page.plots.to_json())
 
 

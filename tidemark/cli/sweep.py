@@ -138,7 +138,7 @@ def _tell(found: Sweep, folder: Path, table_format: str, *, as_json: bool) -> No
             table = found.to_work_with() if name == "csv" else found.to_read()
             (folder / f"{FILES}.{ENDINGS[name]}").write_text(write(table), encoding="utf-8")
         with looks():
-            save(violations_by_cell(found), folder, FILES, "Runs with a violation in each cell")
+            save(violations_by_cell(found), folder, FILES, "Runs with a violation in each cell", for_paper=True)
     if as_json:
         click.echo(json.dumps(found.to_json()))
         return

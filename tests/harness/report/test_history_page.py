@@ -147,10 +147,27 @@ def test_figures_and_timeline_lie_beside_the_page(written):
     assert names == {
         "mine-report.html",
         "mine-report-timeline.html",
-        *(f"mine-report-{figure}.{kind}" for figure in FIGURES for kind in ("svg", "png", "pdf")),
+        *(f"mine-report-{figure}.svg" for figure in FIGURES),
     }
     assert "1.000 s" not in Page(written.timeline).text
     assert "All 4 operations." in Page(written.timeline).text
+
+
+def test_for_a_paper_each_figure_is_a_png_and_a_pdf_too_and_these_go_with_the_page_that_had_them(written, tmp_path):
+    page = tmp_path / "mine-report.html"
+    write_history_page(LOST, check(LOST), page, "mine.jsonl", for_paper=True)
+
+    assert page.read_bytes() == written.page.read_bytes()
+    for figure in FIGURES:
+        assert (tmp_path / f"mine-report-{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"mine-report-{figure}.pdf").read_bytes().startswith(b"%PDF")
+        assert (tmp_path / f"mine-report-{figure}.svg").read_bytes() == (
+            written.page.parent / f"mine-report-{figure}.svg"
+        ).read_bytes()
+
+    (tmp_path / "mine-report-behind.png").write_bytes(b"somebody's")
+    write_history_page(LOST, check(LOST), page, "mine.jsonl")
+    assert [path.name for path in tmp_path.glob("*.p*")] == ["mine-report-behind.png"]
 
 
 def test_nothing_is_fetched_or_run(written):
@@ -259,4 +276,4 @@ def test_the_page_of_a_run_has_the_same_plots_and_a_timeline(tmp_path):
     assert page.tags.count("figure") == len(FIGURES) + 1
     assert "report-timeline.html" in page.links
     assert 'href="report.html"' in (tmp_path / "report-timeline.html").read_text(encoding="utf-8")
-    assert (tmp_path / "report-availability.png").is_file()
+    assert (tmp_path / "report-availability.svg").is_file()
