@@ -184,6 +184,8 @@ def _refuse(options: ScenarioOptions, world: World) -> None:
         raise click.UsageError("give a scenario's NAME or --all, not both")
     if world.is_simulated and options.times > 1:
         raise click.UsageError("--times needs --world docker; in the simulator every time is the same")
+    if world.is_simulated and options.out is not None:
+        raise click.UsageError("--out needs --world docker or --system; in the simulator a scenario leaves no files")
     if not world.is_simulated and not (options.name or options.run_all):
         raise click.UsageError("--world docker needs a scenario's NAME or --all")
 

@@ -217,6 +217,7 @@ def test_spark_is_not_loaded_for_a_single_run(tmp_path):
         (["report", "nowhere"], "nowhere: there is no such file or folder"),
         (["scenario", "no-such-thing"], "no-such-thing"),
         (["scenario", "kip-101-data-loss", "--all"], "give a scenario's NAME or --all, not both"),
+        (["scenario", "kip-101-data-loss", "--out", "x"], "--out needs --world docker or --system"),
         (["scenario", "kip-101-data-loss", "--variant", "kafka-9"], "unknown variant 'kafka-9'"),
         (["compare", "--variants", ""], "name at least one variant, each once"),
         (["compare", "--variants", "kafka-2.1,kafka-2.1"], "name at least one variant, each once"),
