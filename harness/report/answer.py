@@ -115,7 +115,7 @@ def no_worse(comparison: Comparison) -> str:
         return ""
     either = " either" if any(one.judged and not one.violating.hits for one in comparison.variants) else ""
     its, rule = ("its", "the rule") if len(names) == 1 else ("their", "the rules")
-    return f"{listed(names)} lost nothing{either}; {its} failures come of a bug outside {rule}."
+    return f"{listed(names)} lost nothing{either}; {its} failures come from a bug outside {rule}."
 
 
 def set_up(comparison: Comparison) -> str:
@@ -301,7 +301,7 @@ def _by_other_causes(variant: VariantResult, comparison: Comparison) -> str:
     repaired = [(release, one.key) for one in causes if (release := _repaired_in(one))]
     by = [f"{release} repaired {'it' if len(causes) == 1 else key}" for release, key in repaired]
     then = f"; {listed(by)}" if by else ""
-    return f"{all_of_them} of {listed([one.key for one in causes])}, which {are} no part of the rule{then}."
+    return f"{all_of_them} from {listed([one.key for one in causes])}, which {are} no part of the rule{then}."
 
 
 def _from_outside(comparison: Comparison, variant: VariantResult) -> int:

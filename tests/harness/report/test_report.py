@@ -1072,10 +1072,10 @@ def test_failures_of_a_bug_outside_the_rule_are_told_with_the_number(tmp_path: P
 
     assert [answer.notes for answer in answers(known)] == [
         (),
-        ("All 8 failures come of KAFKA-1120, which is no part of the rule; Kafka 2.2 repaired it.",),
+        ("All 8 failures come from KAFKA-1120, which is no part of the rule; Kafka 2.2 repaired it.",),
         (),
     ]
-    assert no_worse(known) == "KIP-279 with fences lost nothing either; its failures come of a bug outside the rule."
+    assert no_worse(known) == "KIP-279 with fences lost nothing either; its failures come from a bug outside the rule."
     (sentence,) = from_outside(known)
     assert sentence == (
         "KAFKA-1120, a bug outside the rules that Kafka 2.2 repaired: the controller misses that a broker restarted quickly, and "
@@ -1096,12 +1096,12 @@ def test_failures_of_a_bug_outside_the_rule_are_told_with_the_number(tmp_path: P
     two_bugs = (replace(causes["kafka-2.1"][0], runs=6), OtherCause("KAFKA-1", "It breaks", "kafka-2.1+whole", 2))
     by_two = replace(known, other_causes={"kafka-2.1": two_bugs})
     assert answers(by_two)[1].notes == (
-        "All 8 failures come of KAFKA-1120 and KAFKA-1, which are no part of the rule; Kafka 2.2 repaired KAFKA-1120.",
+        "All 8 failures come from KAFKA-1120 and KAFKA-1, which are no part of the rule; Kafka 2.2 repaired KAFKA-1120.",
     )
     page = render(known, [], tmp_path).read_text(encoding="utf-8")
     assert 'of failed: <span class="whole-words">KAFKA-1120</span></th>' in page
     assert [re.findall(r'<td role="cell">(\d+)</td>', row) for row in page.split("<tr ")[2:5]] == [["9"], ["8"], ["0"]]
-    assert page.index("KIP-279 with fences lost nothing either") < page.index("<strong>All 8 failures come of")
+    assert page.index("KIP-279 with fences lost nothing either") < page.index("<strong>All 8 failures come from")
     assert json.loads((tmp_path / "comparison.json").read_text())["other_causes"]["kafka-2.1"][0]["runs"] == 8
 
     one_less = {"kafka-2.1": (replace(causes["kafka-2.1"][0], runs=7),)}
