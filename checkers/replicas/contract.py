@@ -42,7 +42,9 @@ A deposed leader that has not heard of it commits on what it knew when it led. S
 it was deposed.
 
 For `kip-966` and `durable`, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
-fetches that were under way, and cannot know that their sender has died since. A replica that a reassignment has taken
+fetches that were under way, and cannot know that their sender has died since. For `kip-966` a copy counts, too, if it is still
+there, but in a process that the controller had not accepted by the time of the commit: the member of the ISR that had fetched it
+was dead, and the controller will take the broker for one that may have lost anything. A replica that a reassignment has taken
 away does not count, whatever befell it: others have its part.
 
 Whatever the promise, a record may go after a replica from outside the ISR and the ELR was elected because the configuration or an
@@ -56,7 +58,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Append, Elect, Stop, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Append, Elect, Register, Stop, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.isr_life import isr_dead_intervals
 from tidemark.checkers.replicas.replayed_replica import LogAtStop, Record, ReplayedReplica, ReplayedReplicas
@@ -163,10 +165,13 @@ class Contract:
         self._unclean_elections = [one for one in unclean if one.asked_for]
         self._stops: dict[tuple[str, frozenset[str]], list[tuple[ReplayedReplica, list[LogAtStop]]]] = {}
         self._isr_dead = isr_dead_intervals(trace, points)
+        self._accepted: defaultdict[int, list[int]] = defaultdict(list)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for index, event in points:
             if event[KIND] == "elect":
                 self._elections[event[PARTITION]].append((index, Elect(event).leader_epoch))
+            elif event[KIND] == "register":
+                self._accepted[Register(event).broker].append(index)
         lost = (index for index, event in points if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES)
         self._first_log_lost = next(lost, len(trace))
 
@@ -209,9 +214,10 @@ class Contract:
             intervals = self._isr_dead.get(lost.partition, ())
             since = min(lost.committed, self._deposed(lost))
             return any(begin <= lost.destroyed and end > since for begin, end in intervals)
-        stops = _UNCLEAN_STOPS if promise == "kip-966" else LOG_LOSSES
+        unclean = promise == "kip-966"
+        stops = _UNCLEAN_STOPS if unclean else LOG_LOSSES
         silent = {node for index, node, how in self._silent_stops if how in stops and index <= lost.destroyed}
-        return len(silent) + self._holders_stopped(lost, stops) >= self._min_isr
+        return len(silent) + self._holders_stopped(lost, stops, by_incarnation=unclean) >= self._min_isr
 
     def _without(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop before the loss was found."""
@@ -226,8 +232,11 @@ class Contract:
         elections = self._elections.get(lost.partition, ())
         return next((index for index, epoch in elections if epoch > lost.commit_epoch), never)
 
-    def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str]) -> int:
-        """How many replicas had such a stop while they held the record, and since it was committed."""
+    def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str], *, by_incarnation: bool) -> int:
+        """How many replicas had such a stop while they held the record, and since it was committed.
+
+        By incarnation, a stop before the commit counts until the controller has accepted who came back.
+        """
         partition, offset, record, committed, _, destroyed = lost
         count = 0
         for replica, stops in self._stopped(partition, kinds):
@@ -235,7 +244,11 @@ class Contract:
                 if (
                     stop.at <= destroyed < stop.until
                     and replica.had_at(stop, offset, record)
-                    and (stop.at >= committed or self._copy_gone(replica, stop, lost))
+                    and (
+                        stop.at >= committed
+                        or self._copy_gone(replica, stop, lost)
+                        or (by_incarnation and self._not_accepted(replica.node, stop.at, committed))
+                    )
                 ):
                     count += 1
                     break
@@ -249,6 +262,11 @@ class Contract:
             stops = [(replica, [stop for stop in replica.stops if stop.how in kinds]) for replica in replicas]
             found = self._stops[partition, kinds] = [(replica, such) for replica, such in stops if such]
         return found
+
+    def _not_accepted(self, node: int, stopped: int, by: int) -> bool:
+        """Whether the controller had not accepted the broker again by then; never where nothing is told of acceptance."""
+        accepted = self._accepted.get(node)
+        return accepted is not None and not any(stopped < index < by for index in accepted)
 
     def _copy_gone(self, replica: ReplayedReplica, stop: LogAtStop, lost: LostRecord) -> bool:
         """Whether the copy that this stop put an end to was missing when the record was committed.
