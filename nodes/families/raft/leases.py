@@ -2,7 +2,8 @@
 
 Who has answered a leader votes for nobody else for a session time-out (section 4.2.3). So for as long after the sending of what a
 majority has answered there is no other leader, and what this one has committed is all that is committed. A server that restarts has
-forgotten whom it answered, and votes for nobody for as long. A new leader knows what is committed once an entry of its own term is.
+forgotten whom it answered: for as long it votes for nobody, and does not stand, whoever orders it. A new leader knows what is
+committed once an entry of its own term is.
 
 An operator's election needs the leader's leave: it gives its lease up, and lets the server stand (sections 3.10 and 6.4.1). Should
 nothing come of that within a session time-out, it stands again itself.
@@ -48,9 +49,12 @@ class LeasingMember(CanvassingMember):
         return self.variant.lease_reads and not isinstance(m, PermittedVoteRequest) and self.hears_leader(now)
 
     def on_stand(self, now: int, m: object) -> None:
-        """An operator wants this server to lead: ask the leader for its leave."""
-        if not self.variant.lease_reads or self.leader == NOBODY:
+        """An operator wants this server to lead: ask the leader for its leave; after a restart there may be one that it forgot."""
+        if not self.variant.lease_reads:
             super().on_stand(now, m)
+        elif self.leader == NOBODY:
+            if not self.hears_leader(now):
+                super().on_stand(now, m)
         elif not self.leading:
             self.out.append(Send(self.leader, HandOver(self.node_id, self.name, self.generation)))
 

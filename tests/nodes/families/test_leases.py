@@ -21,7 +21,7 @@ def reads(server):
 
 
 def elected(alone, variant="raft+lease-reads"):
-    server = alone(variant)
+    server = alone(variant, incarnation=1)
     server.tell(StandForElection("t-0"))
     server.tell(VoteResponse(2, "t-0", server.replica.generation, granted=True))
     assert server.replica.leading
@@ -107,3 +107,11 @@ def test_an_operators_election_asks_the_leader(alone):
 
     asked = server.tell(StandNow(2, "t-0", 3))
     assert {type(message) for message in asked} == {PermittedVoteRequest}
+
+
+def test_who_has_restarted_does_not_stand_at_once_either(alone):
+    server = alone("raft+lease-reads", vote=(3, -1), incarnation=2)
+    assert server.tell(StandForElection("t-0")) == []
+
+    server.now += SESSION
+    assert {type(message) for message in server.tell(StandForElection("t-0"))} == {VoteRequest}
