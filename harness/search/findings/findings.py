@@ -103,7 +103,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "a reassignment that is taken back (KAFKA-14424)",
         "docs/zoo.md",
-        "with ZooKeeper, a reassignment that is taken back may leave an ISR of which nobody is a replica",
+        "with ZooKeeper, a reassignment that is taken back or replaced may leave an ISR of which nobody is a replica",
         NOBODY_LEFT,
         lambda variant: isinstance(variant, Variant) and not variant.metadata_log,
     ),

@@ -38,7 +38,7 @@ MISSED_REIGN = "a leader that had missed the reign of another had committed what
 FORGOTTEN_LOG_START = "a recovery had brought records back, and not their epochs"
 TAKEN_BACK = "a recovery had found a log that was no longer cut, under the epochs of what was written behind the cut"
 STALE_LOG_START = "a recovery had deleted a log that ended before a log start of old"
-NOBODY_LEFT = "a reassignment was taken back, and of the ISR nobody is a replica any more"
+NOBODY_LEFT = "a reassignment was taken back or replaced, and of the ISR nobody is a replica any more"
 NO_REPLICA_ELIGIBLE = "who was no replica any more had gone into the ELR"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
@@ -135,7 +135,7 @@ def _deleted_by_old_starts(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
 
 
 def _taken_from_all_in_sync(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
-    """Reassignments that were under way, and left none of the ISR when they were taken back, so that nobody could be elected."""
+    """Reassignments that were under way, and left none of the ISR when taken back or replaced: nobody could be elected."""
     told: dict[str, Reassign] = {}
     taken_back: dict[str, Reassign] = {}
     for event in trace:
@@ -143,7 +143,7 @@ def _taken_from_all_in_sync(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
         if kind == "reassign":
             now, before = Reassign(event), told.get(partition)
             told[partition] = now
-            if before is not None and before.adding and not now.adding:
+            if before is not None and not set(before.adding) <= set(now.replicas):
                 taken_back[partition] = now
         elif kind == "elect" and (order := taken_back.pop(partition, None)) is not None:
             elect = Elect(event)
