@@ -49,7 +49,7 @@ test: tools ## lint, and the tests, with Docker, Kafka and Spark (ARGS=-x stops 
 # Lint beside it: in its first minutes many tests wait for images and engines.
 .PHONY: all-but-systems
 all-but-systems: env
-	$(PYTEST) -n 5 -m "not systems" $(ARGS)
+	$(PYTEST) -n 4 -m "not systems" $(ARGS)
 
 test-systems: tools ## what make test leaves out because it takes minutes: more of it on real processes, brokers and clusters
 	$(PYTEST) -n 2 -m systems $(ARGS)

@@ -42,10 +42,10 @@ A deposed leader that has not heard of it commits on what it knew when it led. S
 it was deposed.
 
 For `kip-966` and `durable`, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
-fetches that were under way, and cannot know that their sender has died since. For `kip-966` a copy counts, too, if it is still
-there, but in a process that the controller had not accepted by the time of the commit: the member of the ISR that had fetched it
-was dead, and the controller will take the broker for one that may have lost anything. A replica that a reassignment has taken
-away does not count, whatever befell it: others have its part.
+fetches that were under way, and cannot know that their sender has died since. For `kip-966` a copy that is still there counts, too,
+if the broker was in the ISR as what it had been before it stopped: the controller had not accepted it again by the time of the
+commit, and when it does it takes it for one that may have lost anything. A replica that a reassignment has taken away does not
+count, whatever befell it: others have its part.
 
 Whatever the promise, a record may go after a replica from outside the ISR and the ELR was elected because the configuration or an
 operator wanted that (`unclean-election`), and a record acked with acks 0 or 1 that no leader's high watermark passed may go as well
@@ -58,7 +58,17 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Append, Elect, Register, Stop, TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    Append,
+    Elect,
+    IsrChange,
+    Register,
+    Stop,
+    TraceEvent,
+)
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.isr_life import isr_dead_intervals
 from tidemark.checkers.replicas.replayed_replica import LogAtStop, Record, ReplayedReplica, ReplayedReplicas
@@ -165,11 +175,16 @@ class Contract:
         self._unclean_elections = [one for one in unclean if one.asked_for]
         self._stops: dict[tuple[str, frozenset[str]], list[tuple[ReplayedReplica, list[LogAtStop]]]] = {}
         self._isr_dead = isr_dead_intervals(trace, points)
+        self._isrs: defaultdict[str, list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
         self._accepted: defaultdict[int, list[int]] = defaultdict(list)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for index, event in points:
             if event[KIND] == "elect":
-                self._elections[event[PARTITION]].append((index, Elect(event).leader_epoch))
+                elected = Elect(event)
+                self._elections[event[PARTITION]].append((index, elected.leader_epoch))
+                self._isrs[event[PARTITION]].append((index, elected.isr))
+            elif event[KIND] == "isr-change":
+                self._isrs[event[PARTITION]].append((index, IsrChange(event).isr))
             elif event[KIND] == "register":
                 self._accepted[Register(event).broker].append(index)
         lost = (index for index, event in points if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES)
@@ -217,7 +232,7 @@ class Contract:
         unclean = promise == "kip-966"
         stops = _UNCLEAN_STOPS if unclean else LOG_LOSSES
         silent = {node for index, node, how in self._silent_stops if how in stops and index <= lost.destroyed}
-        return len(silent) + self._holders_stopped(lost, stops, by_incarnation=unclean) >= self._min_isr
+        return len(silent) + self._holders_stopped(lost, stops, also_not_accepted=unclean) >= self._min_isr
 
     def _without(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop before the loss was found."""
@@ -232,11 +247,8 @@ class Contract:
         elections = self._elections.get(lost.partition, ())
         return next((index for index, epoch in elections if epoch > lost.commit_epoch), never)
 
-    def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str], *, by_incarnation: bool) -> int:
-        """How many replicas had such a stop while they held the record, and since it was committed.
-
-        By incarnation, a stop before the commit counts until the controller has accepted who came back.
-        """
+    def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str], *, also_not_accepted: bool) -> int:
+        """How many replicas had such a stop while they held the record, and since it was committed."""
         partition, offset, record, committed, _, destroyed = lost
         count = 0
         for replica, stops in self._stopped(partition, kinds):
@@ -247,7 +259,7 @@ class Contract:
                     and (
                         stop.at >= committed
                         or self._copy_gone(replica, stop, lost)
-                        or (by_incarnation and self._not_accepted(replica.node, stop.at, committed))
+                        or (also_not_accepted and self._in_isr_as_before(partition, replica.node, stop.at, committed))
                     )
                 ):
                     count += 1
@@ -263,10 +275,14 @@ class Contract:
             found = self._stops[partition, kinds] = [(replica, such) for replica, such in stops if such]
         return found
 
-    def _not_accepted(self, node: int, stopped: int, by: int) -> bool:
-        """Whether the controller had not accepted the broker again by then; never where nothing is told of acceptance."""
+    def _in_isr_as_before(self, partition: str, node: int, stopped: int, at: int) -> bool:
+        """Whether a broker was in the ISR, and the controller had not accepted it again since it stopped.
+
+        Never where nothing is told of acceptance.
+        """
         accepted = self._accepted.get(node)
-        return accepted is not None and not any(stopped < index < by for index in accepted)
+        isr = next((isr for index, isr in reversed(self._isrs[partition]) if index < at), ())
+        return node in isr and accepted is not None and not any(stopped < index < at for index in accepted)
 
     def _copy_gone(self, replica: ReplayedReplica, stop: LogAtStop, lost: LostRecord) -> bool:
         """Whether the copy that this stop put an end to was missing when the record was committed.

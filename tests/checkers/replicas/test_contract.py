@@ -334,20 +334,24 @@ def test_nor_does_one_that_recovery_found_whole():
 RETURNED = [(25, 2, "stop", "", "crash"), (26, 2, "start", "", 2), (27, 2, "recovered", P, 1, 0, 0)]
 
 
+SHRUNK = (28, 0, "isr-change", P, (1,), (), 1)
+
+
 @pytest.mark.parametrize(
-    ("registered", "promise", "verdict"),
+    ("registered", "also", "promise", "verdict"),
     [
-        (29, "kip-966", "violation"),  # known to have shut down uncleanly before the record was committed
-        (35, "kip-966", "permitted"),
-        (35, "durable", "violation"),  # its log was never lost
+        (29, [], "kip-966", "violation"),  # known to have shut down uncleanly before the record was committed
+        (35, [], "kip-966", "permitted"),
+        (35, [SHRUNK], "kip-966", "violation"),  # nobody counted on it any more
+        (35, [], "durable", "violation"),  # its log was never lost
     ],
 )
-def test_kip_966_counts_a_copy_in_a_process_that_was_not_accepted_yet_when_its_fetch_committed_it(
-    registered, promise, verdict
+def test_kip_966_counts_a_member_of_the_isr_that_died_before_its_fetch_committed_the_record(
+    registered, also, promise, verdict
 ):
     started = [(1, 0, "register", "", 1, 0, False), (2, 0, "register", "", 2, 0, False)]
     again = (registered, 0, "register", "", 2, 1, False)
-    trace = sorted([*EARLY, *started, *WRITTEN, *RETURNED, again, *COMMIT, (40, 1, "stop", "", "crash"), *LOST])
+    trace = sorted([*EARLY, *started, *WRITTEN, *RETURNED, *also, again, *COMMIT, (40, 1, "stop", "", "crash"), *LOST])
     (anomaly,) = check(History.of(trace=trace, min_isr=2), promise).named("lost-committed-write")
 
     assert anomaly.verdict == verdict
