@@ -19,7 +19,7 @@ import pytest
 from tidemark.checkers import check
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
-from tidemark.harness.report import figures
+from tidemark.harness.report import figures, pages
 from tidemark.harness.report.answer import (
     answers,
     from_outside,
@@ -60,7 +60,7 @@ from tidemark.harness.report.pages import render, render_run
 from tidemark.harness.report.rule_words import OUTSIDE_THE_RULES
 from tidemark.harness.report.spacetime import draw_story
 from tidemark.harness.report.story import choose_anomaly, tell
-from tidemark.harness.report.style import inline, looks
+from tidemark.harness.report.style import inline, looks, save
 from tidemark.harness.report.what_ran import what_ran_of
 from tidemark.harness.report.why_section import Repair, Why
 from tidemark.harness.report.words import (
@@ -399,6 +399,16 @@ def test_the_picture_names_what_happened_in_text_of_at_least_nine_points() -> No
     assert {"broker 1", "broker 2", "controller", "clients", "ack", "truncated to 1 (was 2)", "committed"} <= set(texts)
     assert {"LEADER, epoch 1", "follows 1, epoch 1", "down: crash", "leader 2, e2", "offset 1"} <= set(texts)
     assert min(text.get_fontsize() for text in texts.values()) >= 9
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_for_a_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test writes for its words has figures as SVG alone, in a third of the time; `comparison_page` has all."""
+
+    def svg_alone(*args: Any, for_paper: bool = False) -> str:
+        return save(*args)
+
+    monkeypatch.setattr(pages, "save", svg_alone)
 
 
 @pytest.fixture(scope="module")

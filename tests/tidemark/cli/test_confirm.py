@@ -20,8 +20,8 @@ from tidemark.harness.scenario.target import CannotPlayError, ScriptError
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.core.variant import parse_variant
 
-HUNT = ("hunt", "--variant", "kafka-0.11", "--for", "divergence", "--seed", "1", "--jobs", "1")
-FIND = "results/hunts/kafka-0.11-intact-1/confirmed"
+HUNT = ("hunt", "--variant", "kafka-0.11", "--for", "divergence", "--seed", "2", "--jobs", "1")
+FIND = "results/hunts/kafka-0.11-intact-2/confirmed"
 
 
 @pytest.fixture(scope="module")
