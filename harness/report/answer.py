@@ -119,18 +119,28 @@ def no_worse(comparison: Comparison) -> str:
 
 
 def set_up(comparison: Comparison) -> str:
-    """Under which settings all of it ran, on one line: `acks=all, 3 brokers, min ISR 2`; empty of imported histories."""
+    """Under which settings all of it ran, and what these mean where an ISR decides; empty of imported histories."""
     if comparison.world == "imported":
         return ""
     cluster = comparison.cluster
     brokers, replicas = cluster["brokers"], cluster["replication_factor"]
-    of = "" if replicas == brokers else f", {replicas} replicas"
-    return f"acks={cluster['acks']}, {brokers} broker{'s' if brokers > 1 else ''}{of}, min ISR {cluster['settings']['min_isr']}"
+    cluster_of = (
+        f"{brokers} broker{'s' if brokers > 1 else ''}{'' if replicas == brokers else f', {replicas} replicas'}"
+    )
+    min_isr = cluster["settings"]["min_isr"]
+    if cluster["acks"] != "all" or not {ALWAYS, "kip-966"} & {
+        name for v in comparison.variants for name in v.contracts
+    }:
+        return f"acks={cluster['acks']}, {cluster_of}, min ISR {min_isr}"
+    return (
+        f"{cluster_of}; a record is acknowledged once it is committed, that is once all in-sync replicas have it, at least "
+        f"{min_isr} (acks=all, min ISR {min_isr})"
+    )
 
 
 def promised(comparison: Comparison) -> str:
-    """When a record that is gone counts as lost: although a promise still held; empty of promises that have no words. And whether
-    any may be gone here that does not count.
+    """When a record that is gone counts as lost: although a promise still held; empty of promises that have no words. Where no log
+    was lost, and none went with permission, all count.
     """
     own = [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in _ALTHOUGH]
     if not own:
@@ -138,16 +148,16 @@ def promised(comparison: Comparison) -> str:
     beside = () if comparison.contract is not None else (ALWAYS, INTACT) if ALWAYS in comparison.promises else (INTACT,)
     names = list(dict.fromkeys((*own, *(() if comparison.world == "imported" else beside))))
     record = "an acknowledged record" if comparison.cluster.get("acks") == "all" else "a committed record"
+    no_log_lost = INTACT in names and comparison.profile == "intact"
+    if no_log_lost and not any(variant.acked_lost_permitted for variant in comparison.variants):
+        return f"Lost: {record} is gone. No broker lost its log here, so nothing excuses that (promise “{INTACT}”)."
     min_isr = comparison.cluster.get("settings", {}).get("min_isr")
     held = _ALTHOUGH if INTACT in own else {**_ALTHOUGH, INTACT: _WITH_ALL_LOGS}
     told = [f"although {held[name]} (“{name}”)" for name in names]
     if min_isr is not None:
         told = [although.replace("min ISR", f"min ISR ({min_isr})") for although in told]
     sentence = f"Lost: {record} is gone {', '.join(told[:-1])}{', or ' if len(told) > 1 else ''}{told[-1]}."
-    if INTACT in names and comparison.profile == "intact":
-        all_count = not any(variant.acked_lost_permitted for variant in comparison.variants)
-        sentence += f" Here no broker lost its log{', so each record that is gone counts' if all_count else ''}."
-    return sentence
+    return sentence + (" Here no broker lost its log." if no_log_lost else "")
 
 
 def from_outside(comparison: Comparison) -> list[str]:

@@ -19,8 +19,8 @@ class RuleWords(NamedTuple):
 
 
 _HIGH_WATERMARK = (
-    "A follower cuts its log to its own high watermark. That lags behind, so committed records go, too; they are lost if this "
-    "follower is elected next."
+    "A follower cuts its log to the high watermark, the end of what is committed, as far as it knows. That lags behind, so "
+    "committed records go, too; they are lost if this follower is elected next."
 )
 _KIP_101 = (
     "A follower asks where its last epoch (the number of a leader's term) ended, and cuts there. If the leader never had that "

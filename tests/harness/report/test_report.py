@@ -479,9 +479,10 @@ def test_the_answer_comes_first_and_all_else_is_folded(comparison_page: Path) ->
 
     assert shown.index("Simulated models: a 0 is no proof.") < shown.index("<h1>") < shown.index('class="answers"')
     assert shown.index("</table>") < shown.index("with acks=all, 3 brokers, replication factor 3 and min ISR 2")
-    assert "Of 500 runs each: acks=all, 3 brokers, min ISR 2. Failed: a record was lost" in shown
+    assert "Of 500 runs each: 3 brokers; a record is acknowledged once it is committed" in shown
+    assert "at least 2 (acks=all, min ISR 2). Failed: a record was lost" in shown
     assert (
-        "Lost: an acknowledged record is gone although an in-sync replica was alive at every moment (“documented”), or"
+        "Lost: an acknowledged record is gone. No broker lost its log here, so nothing excuses that (promise “durable”)."
         in shown
     )
     assert "KAFKA-1120" not in shown  # nobody looked
@@ -1128,14 +1129,15 @@ def test_when_a_record_that_is_gone_counts_as_lost() -> None:
         "Lost: an acknowledged record is gone although an in-sync replica was alive at every moment (“documented”), or although no "
         "broker had lost its log by power, disk or damage (“durable”)."
     )
-    assert promised(both) == f"{lost} Here no broker lost its log, so each record that is gone counts."
+    gone = "Lost: an acknowledged record is gone. No broker lost its log here, so nothing excuses that (promise “durable”)."
+    assert promised(both) == gone
     assert promised(replace(both, profile="destructive")) == lost
     old, new = both.variants
     some_may_go = replace(both, variants=(replace(old, acked_lost_permitted=1), new))
     assert promised(some_may_go) == f"{lost} Here no broker lost its log."
     assert promised(replace(both, contract="documented")) == f"{lost.partition(', or ')[0]}."
     assert "Lost: a committed record is gone" in promised(replace(both, cluster=dict(both.cluster) | {"acks": "1"}))
-    with_elr = replace(both, variants=(replace(old, contracts=("kip-966",)),))
+    with_elr = replace(both, profile="destructive", variants=(replace(old, contracts=("kip-966",)),))
     assert promised(with_elr).startswith(
         "Lost: an acknowledged record is gone although fewer than min ISR (2) of the replicas that held it shut down uncleanly "
         "(“kip-966”), although an in-sync replica was alive at every moment (“documented”), or although no broker had"
@@ -1175,13 +1177,18 @@ def test_a_row_without_losses_says_which_known_losses_no_plan_reached(tmp_path: 
     )
 
 
-def test_the_set_up_is_told_on_one_line() -> None:
+def test_the_set_up_says_what_its_settings_mean() -> None:
     both = comparison()
-    assert set_up(both) == "acks=all, 3 brokers, min ISR 2"
-    assert (
-        set_up(replace(both, cluster=dict(both.cluster) | {"brokers": 5}))
-        == "acks=all, 5 brokers, 3 replicas, min ISR 2"
+    acknowledged = (
+        "a record is acknowledged once it is committed, that is once all in-sync replicas have it, at least 2"
     )
+    assert set_up(both) == f"3 brokers; {acknowledged} (acks=all, min ISR 2)"
+    assert set_up(replace(both, cluster=dict(both.cluster) | {"brokers": 5})).startswith(
+        "5 brokers, 3 replicas; a record"
+    )
+    assert set_up(replace(both, cluster=dict(both.cluster) | {"acks": "1"})) == "acks=1, 3 brokers, min ISR 2"
+    by_votes = tuple(replace(one, contracts=("majority",)) for one in both.variants)
+    assert set_up(replace(both, variants=by_votes)) == "acks=all, 3 brokers, min ISR 2"
     assert set_up(replace(both, world="imported")) == ""
 
 
