@@ -40,7 +40,7 @@ factors cannot be compared. Failed writes are not counted: some clients wait for
 STALE = """\
 Runs with a stale read, of the runs in which stale reads were measured. A read of a log is stale if it returns a record at an offset
 where another record is committed. A read of etcd's set is stale if it misses an element that was acknowledged before, and that a
-later read shows. NATS shows no high watermark, so it was not measured there, and neither on Fluss."""
+later read shows. NATS shows no high watermark, so it was not measured there, nor on Fluss."""
 
 READ_WITH_CARE = """\
 - A disk here always keeps what was synced. A real disk may not.
