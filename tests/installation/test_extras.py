@@ -183,7 +183,7 @@ def test_an_extra_is_enough_for_what_it_is_for(python, extra, modules):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.slow
+@pytest.mark.systems
 def test_a_small_campaign_needs_no_spark(tidemark):
     def words(*words):
         return tidemark(*words, extras=("campaign",))

@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.systems
 def test_whoever_stops_a_question_reads_no_traceback() -> None:
     program = (
         "import os, signal, time\n"
