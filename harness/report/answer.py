@@ -128,9 +128,7 @@ def set_up(comparison: Comparison) -> str:
         f"{brokers} broker{'s' if brokers > 1 else ''}{'' if replicas == brokers else f', {replicas} replicas'}"
     )
     min_isr = cluster["settings"]["min_isr"]
-    if cluster["acks"] != "all" or not {ALWAYS, "kip-966"} & {
-        name for v in comparison.variants for name in v.contracts
-    }:
+    if cluster["acks"] != "all" or {ALWAYS, "kip-966"}.isdisjoint(comparison.own_promises):
         return f"acks={cluster['acks']}, {cluster_of}, min ISR {min_isr}"
     return (
         f"{cluster_of}; a record is acknowledged once it is committed, that is once all in-sync replicas have it, at least "
@@ -142,7 +140,7 @@ def promised(comparison: Comparison) -> str:
     """When a record that is gone counts as lost: although a promise still held; empty of promises that have no words. Where no log
     was lost, and none went with permission, all count.
     """
-    own = [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in _ALTHOUGH]
+    own = [name for name in comparison.own_promises if name in _ALTHOUGH]
     if not own:
         return ""
     beside = () if comparison.contract is not None else (ALWAYS, INTACT) if ALWAYS in comparison.promises else (INTACT,)

@@ -334,6 +334,11 @@ class Comparison:
         return tuple(row.paired for variant in self.variants for row in variant.anomalies if row.paired is not None)
 
     @property
+    def own_promises(self) -> list[str]:
+        """The promises by which its runs were judged, the first variant's first."""
+        return list(dict.fromkeys(name for variant in self.variants for name in variant.contracts))
+
+    @property
     def anomaly_names(self) -> tuple[str, ...]:
         """Every kind of anomaly that some variant showed, ANY first, then LOST, then by name."""
         names = {row.name for variant in self.variants for row in variant.anomalies}

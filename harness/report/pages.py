@@ -278,7 +278,7 @@ def _besides(comparison: Comparison) -> list[Besides]:
 
 def _own_promises(comparison: Comparison) -> list[str]:
     """The promises that runs were judged by, of those that have a sentence."""
-    return [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in PROMISES]
+    return [name for name in comparison.own_promises if name in PROMISES]
 
 
 def _tested(comparison: Comparison) -> list[str]:

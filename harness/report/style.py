@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -93,6 +92,8 @@ def save(figure: Figure, folder: Path, name: str, label: str, *, for_paper: bool
     (folder / f"{name}.svg").write_text(text, encoding="utf-8")
     png, pdf = folder / f"{name}.png", folder / f"{name}.pdf"
     if for_paper:
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf  # a seventh of a second, and few want it
+
         printed: Any = FigureCanvasPdf(figure)
         printed.print_pdf(pdf, metadata={"CreationDate": None, "Creator": "Tidemark", "Title": label})
         figure.set_dpi(150)

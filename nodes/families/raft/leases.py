@@ -50,12 +50,9 @@ class LeasingMember(CanvassingMember):
 
     def on_stand(self, now: int, m: object) -> None:
         """An operator wants this server to lead: ask the leader for its leave; after a restart there may be one that it forgot."""
-        if not self.variant.lease_reads:
+        if not self.variant.lease_reads or (self.leader == NOBODY and not self.hears_leader(now)):
             super().on_stand(now, m)
-        elif self.leader == NOBODY:
-            if not self.hears_leader(now):
-                super().on_stand(now, m)
-        elif not self.leading:
+        elif self.leader != NOBODY and not self.leading:
             self.out.append(Send(self.leader, HandOver(self.node_id, self.name, self.generation)))
 
     def on_hand_over(self, now: int, m: HandOver) -> None:

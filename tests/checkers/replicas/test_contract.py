@@ -332,8 +332,6 @@ def test_nor_does_one_that_recovery_found_whole():
 
 
 RETURNED = [(25, 2, "stop", "", "crash"), (26, 2, "start", "", 2), (27, 2, "recovered", P, 1, 0, 0)]
-
-
 SHRUNK = (28, 0, "isr-change", P, (1,), (), 1)
 
 
