@@ -23,6 +23,7 @@ from tidemark.harness.machines.errors import ContainerWorldError, ImageError
 from tidemark.harness.machines.images import ensure_image
 from tidemark.harness.machines.kafka_image import build_kafka_image
 from tidemark.harness.machines.leftovers import every
+from tidemark.harness.runs import own_rules
 
 pytest.register_assert_rewrite("local_cluster")
 
@@ -73,6 +74,13 @@ def pytest_collection_finish():
     """What is here by now stays to the end: no later collection of garbage needs to look through it (0.3 s each)."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _rules_of_ours_only():
+    """What a command learned of ``--rule`` is a rule of its process: of the next test it would be one, too."""
+    yield
+    own_rules.forget()
 
 
 @pytest.fixture(scope="session")
