@@ -1,4 +1,4 @@
-"""Where the program begins: its commands take half a second to load, and until they are there Ctrl-C simply ends it.
+"""Where the program begins: a command takes up to half a second to load, and until it is there Ctrl-C simply ends it.
 
 So it does when they are done, while the interpreter waits for threads.
 """
@@ -8,15 +8,17 @@ import sys
 
 
 def main() -> None:
-    """Load the commands, and run the one that was typed."""
+    """Load the command that was typed, and run it."""
     before = signal.getsignal(signal.SIGINT)
     simply = (
         signal.SIG_DFL if before is signal.default_int_handler else before
     )  # a shell has it ignored in the background
     signal.signal(signal.SIGINT, simply)
     from tidemark.cli import main as run
+    from tidemark.cli.commands import load
     from tidemark.cli.exits import INTERRUPTED
 
+    load(sys.argv[1:])
     try:
         signal.signal(signal.SIGINT, before)
         run()

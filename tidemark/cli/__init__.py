@@ -12,38 +12,11 @@ from contextlib import suppress
 
 import click
 
-from tidemark.checkers.verdict.visible import brief, visible
-from tidemark.cli.campaigns import list_command
-from tidemark.cli.canary import canary_command
-from tidemark.cli.check import check_command
-from tidemark.cli.cluster import cluster_group
-from tidemark.cli.compare import compare_command
-from tidemark.cli.conform import conform_command
-from tidemark.cli.doctor import doctor_command
-from tidemark.cli.evidence import evidence_command
+from tidemark.cli.commands import Commands
 from tidemark.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
-from tidemark.cli.explore import explore_command
-from tidemark.cli.export import export_command
 from tidemark.cli.extras import absences_told
-from tidemark.cli.hunt import hunt_command
-from tidemark.cli.images import images_group
-from tidemark.cli.import_histories import import_command
-from tidemark.cli.report import report_command
-from tidemark.cli.run import run_command
-from tidemark.cli.runs import runs_command
-from tidemark.cli.scan import scan_command
-from tidemark.cli.scenario import scenario_command
-from tidemark.cli.serve import serve_command
-from tidemark.cli.shrink import shrink_command
-from tidemark.cli.soak import soak_command
-from tidemark.cli.sql import sql_command
 from tidemark.cli.standard_streams import UnwrittenError, forgiving_streams
-from tidemark.cli.systems import systems_command
-from tidemark.cli.variants import variants_command
 from tidemark.cli.version import print_version
-from tidemark.cli.vocabulary import anomalies_command, faults_command
-from tidemark.cli.watch import watch_command
-from tidemark.cli.zoo import zoo_command
 from tidemark.harness.machines.interrupts import terminated_like_interrupted
 
 LONGEST = 2_000
@@ -60,7 +33,11 @@ Examples:
 Exit codes: 0 valid (or done), 1 anomaly found, 2 unknown, 254 bad arguments, 255 internal error."""
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    commands=Commands(),
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -75,39 +52,6 @@ def tidemark() -> None:
     Tidemark runs Kafka-like replication protocols under faults, in a deterministic simulator, and judges the recorded
     histories: lost committed writes, diverging logs, stuck replicas.
     """
-
-
-for command in (
-    scenario_command,
-    variants_command,
-    anomalies_command,
-    faults_command,
-    run_command,
-    compare_command,
-    hunt_command,
-    conform_command,
-    soak_command,
-    systems_command,
-    shrink_command,
-    explore_command,
-    zoo_command,
-    check_command,
-    canary_command,
-    scan_command,
-    evidence_command,
-    import_command,
-    export_command,
-    report_command,
-    runs_command,
-    serve_command,
-    list_command,
-    watch_command,
-    sql_command,
-    cluster_group,
-    images_group,
-    doctor_command,
-):
-    tidemark.add_command(command)
 
 
 def main() -> None:
@@ -133,12 +77,18 @@ def _run() -> int:
         code = INTERRUPTED
     except click.ClickException as error:
         where = f" (try {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
-        click.echo(f"tidemark: {brief(visible(error.format_message()), LONGEST)}{where}", err=True)
+        click.echo(f"tidemark: {_told(error.format_message())}{where}", err=True)
         code = BAD_ARGUMENTS
     except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback unless asked for
         if os.environ.get("TIDEMARK_DEBUG"):
             traceback.print_exc()
-        sentence = f"{error.__class__.__name__}: {brief(visible(str(error)), LONGEST)}"
+        sentence = f"{error.__class__.__name__}: {_told(str(error))}"
         click.echo(f"tidemark: internal error: {sentence} (TIDEMARK_DEBUG=1 shows where)", err=True)
         code = INTERNAL_ERROR
     return code if isinstance(code, int) else 0
+
+
+def _told(sentence: str) -> str:
+    from tidemark.checkers.verdict.visible import brief, visible
+
+    return brief(visible(sentence), LONGEST)

@@ -16,8 +16,8 @@ from tidemark.nodes.core.settings import MS
 def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """One follower of a leader lags, then the other stops, and the replica of the leader is moved, which is alone in the ISR.
 
-    Then who got it fails; or the leader does, for longer than its session, and the move is taken back or another takes its place.
-    The leader may be shutting down itself as it is moved (KAFKA-14140).
+    Then who got it fails; or the leader does, for longer than its session, and the move is taken back or another takes its place;
+    or it is taken back first, and then the leader fails. The leader may be shutting down itself as it is moved (KAFKA-14140).
     """
     replicas = list(cluster.assignment()["t-0"])
     rng.shuffle(replicas)
@@ -30,10 +30,16 @@ def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpe
     moved = alone + log_uniform(rng, 50 * MS, 400 * MS)
     then = moved + log_uniform(rng, 30 * MS, 500 * MS)
     orders = [(moved, kinds.among(rng, "reassignment"))]
-    if rng.random() < 0.5:
+    if (goes_on := rng.random()) < 0.4:
         down = log_uniform(rng, 20 * MS, 1_000 * MS)
         end = then + down
         fails = on(rng, kinds.among(rng, "disk", "disk", "power", "crash"), then, cluster, new, down)
+    elif goes_on < 0.6:
+        down = log_uniform(rng, 20 * MS, 1_000 * MS)
+        after = then + log_uniform(rng, 20 * MS, 500 * MS)
+        end = after + down
+        orders.append((then, kinds.among(rng, "reassignment-taken-back")))
+        fails = on(rng, kinds.among(rng, "crash", "power"), after, cluster, leader, down)
     else:
         taken_back = then + int(session * rng.uniform(1.1, 1.7))
         end = taken_back + log_uniform(rng, 5 * MS, 300 * MS)

@@ -12,6 +12,7 @@ import pytest
 
 from tidemark.cli import check as check_module
 from tidemark.cli import main
+from tidemark.cli import tidemark as tidemark_group
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
@@ -178,6 +179,25 @@ def test_the_version_is_told_with_its_commit(tidemark):
 
     assert code == 0
     assert re.fullmatch(r"tidemark, version 0\.2\.0( \(commit [0-9a-f]{12}\+?\))?\n", out)
+
+
+def test_a_command_is_loaded_when_it_is_typed():
+    program = (
+        "import sys\nfrom tidemark.cli.commands import load\nload(sys.argv[1:])\n"
+        "print(*(one for one in ('zoo', 'hunt', 'check') if f'tidemark.cli.{one}' in sys.modules))"
+    )
+    loaded = {
+        words: subprocess.run(
+            [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
+        ).stdout
+        for words in [(), ("--help",), ("zoo", "KAFKA-7128"), ("--version",), ("no-such-command",)]
+    }
+    assert [*loaded.values()] == ["zoo hunt check\n", "zoo hunt check\n", "zoo\n", "\n", "\n"]
+
+
+def test_every_command_has_the_name_that_is_typed():
+    for name, command in tidemark_group.commands.items():
+        assert command.name == name
 
 
 def test_spark_is_not_loaded_for_a_single_run(tmp_path):
