@@ -168,6 +168,7 @@ def test_the_page_s_java_comes_to_what_the_page_says(tmp_path):
     assert told.splitlines()[1] in PAGE
 
 
+@pytest.mark.systems
 def test_the_page_s_go_comes_to_what_the_page_says(tmp_path):
     go(tmp_path, "", blocks("go")[0])
     code, told = checked(tmp_path / "history.jsonl")
@@ -175,6 +176,7 @@ def test_the_page_s_go_comes_to_what_the_page_says(tmp_path):
     assert "violation lost-write: Record 2 of orders-0 at offset 1 (acknowledged to p1" in told
 
 
+@pytest.mark.systems
 def test_the_page_s_go_judges_itself_if_it_is_told_to(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     recorder, judge = blocks("go")

@@ -41,17 +41,17 @@ def said(engine, image, script):
     return output.decode(errors="replace")
 
 
-def test_a_second_build_finds_the_first_ones_image(engine, zookeeper_kafka):
+def test_a_second_build_finds_the_first_ones_image(engine, kraft_kafka):
     told = []
 
-    assert build_kafka_image(engine, ZOOKEEPER_KAFKA, told.append) == zookeeper_kafka
+    assert build_kafka_image(engine, KRAFT_KAFKA, told.append) == kraft_kafka
     assert told == []
-    (found,) = (one for one in list_kafka_images(engine) if one.id == zookeeper_kafka)
-    assert (found.current, found.version) == (True, ZOOKEEPER_KAFKA)
-    assert found.name.startswith("tidemark/kafka:2.8.2-")
+    (found,) = (one for one in list_kafka_images(engine) if one.id == kraft_kafka)
+    assert (found.current, found.version) == (True, KRAFT_KAFKA)
+    assert found.name.startswith(f"tidemark/kafka:{KRAFT_KAFKA}-")
 
 
-def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafka, monkeypatch):
+def test_other_code_makes_another_image_without_a_network(engine, kraft_kafka, monkeypatch):
     files = [*code_files(), ("tidemark/nodes/added.py", b"here = True\n")]
     build = engine.api.build
     told = []
@@ -59,10 +59,10 @@ def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafk
         patch.setattr(kafka_image, "code_files", lambda: iter(files))
         patch.setattr(engine.api, "build", lambda **asked: build(**asked, network_mode="none"))
         patch.setattr(engine.images, "pull", lambda name: pytest.fail(f"asked a registry for {name}"))
-        other = build_kafka_image(engine, ZOOKEEPER_KAFKA, told.append)
+        other = build_kafka_image(engine, KRAFT_KAFKA, told.append)
     try:
-        assert other != zookeeper_kafka
-        assert told == ["building the image of Kafka 2.8.2"]
+        assert other != kraft_kafka
+        assert told == [f"building the image of Kafka {KRAFT_KAFKA}"]
         assert (
             said(engine, other, "python3 -c 'import tidemark.nodes.added; print(tidemark.nodes.added.here)'")
             == "True\n"
@@ -73,7 +73,7 @@ def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafk
             engine.images.remove(other)
 
 
-@pytest.mark.parametrize("version", [ZOOKEEPER_KAFKA, KRAFT_KAFKA])
+@pytest.mark.parametrize("version", [pytest.param(ZOOKEEPER_KAFKA, marks=pytest.mark.systems), KRAFT_KAFKA])
 def test_a_broker_loads_its_classes_from_the_archive(engine, kafka_image, version):
     image = kafka_image(version)
     java = "java $(cat /opt/kafka/jvm-options) -Xshare:on -XX:+UseSerialGC -Xlog:class+load"
@@ -90,6 +90,7 @@ def test_a_kraft_image_holds_a_formatted_directory_with_eligible_leader_replicas
     assert said(engine, kraft_kafka, "grep -c eligible.leader.replicas /opt/kafka/format/bootstrap.checkpoint") == "1\n"
 
 
+@pytest.mark.systems
 def test_a_zookeeper_image_has_zookeeper_and_what_disturbs_a_node(engine, zookeeper_kafka):
     names = said(engine, zookeeper_kafka, "ls /opt/kafka/libs; which strace iptables; ls /opt/tidemark").split()
 
@@ -98,8 +99,8 @@ def test_a_zookeeper_image_has_zookeeper_and_what_disturbs_a_node(engine, zookee
     assert said(engine, zookeeper_kafka, "cd / && python3 -c 'import crc32c, kio, tidemark.nodes'") == ""
 
 
-def test_the_images_first_program_is_the_nodes(engine, zookeeper_kafka):
-    container = engine.containers.create(zookeeper_kafka)
+def test_the_images_first_program_is_the_nodes(engine, kraft_kafka):
+    container = engine.containers.create(kraft_kafka)
     try:
         container.start()
         assert container.wait()["StatusCode"] == 64
@@ -108,7 +109,7 @@ def test_the_images_first_program_is_the_nodes(engine, zookeeper_kafka):
         container.remove(force=True)
 
 
-def test_a_version_that_does_not_exist_is_one_sentence(engine, zookeeper_kafka):
+def test_a_version_that_does_not_exist_is_one_sentence(engine, kraft_kafka):
     with pytest.raises(ImageError) as error:
         build_kafka_image(engine, "2.8.99", quiet)
 
@@ -169,6 +170,7 @@ def test_a_ready_images_jars_are_taken_and_its_logger_is_not(engine, zookeeper_k
     assert build_kafka_image(engine, "2.8.2", pytest.fail) == made
 
 
+@pytest.mark.systems
 @pytest.mark.parametrize(
     ("version", "libs", "why"),
     [
@@ -189,6 +191,7 @@ def test_a_ready_image_that_will_not_do_is_one_sentence(engine, zookeeper_kafka,
     assert str(error.value) == why
 
 
+@pytest.mark.systems
 def test_a_kafka_that_does_not_start_is_named_with_its_last_words(engine, zookeeper_kafka, own_names):
     ready_image(engine, "RUN rm /srv/kafka/scala-library-*.jar")
 

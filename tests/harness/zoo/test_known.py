@@ -74,8 +74,8 @@ def test_a_planted_bug_is_found_beside_what_is_known():
 
 
 def test_what_is_known_is_counted_and_not_found():
-    found, known = hunted("kafka-0.10", known_of("kafka-0.10"), 6)
-    anyhow, _ = hunted("kafka-0.10", None, 6)
+    found, known = hunted("kafka-0.10", known_of("kafka-0.10"), 3)
+    anyhow, _ = hunted("kafka-0.10", None, 3)
 
     assert len(found) < len(anyhow) / 2
     assert 4 * len(found) < len(known)
