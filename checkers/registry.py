@@ -133,6 +133,7 @@ OF_REPLICAS: Final = (
             "hw-not-advanced": "A leader's high watermark stood still although all whom it has to wait for had more.",
             "not-served": "No poll of a consumer gave anything for longer than it may, although nothing stood in its way.",
             "election-not-held": "An operator asked for an election, and nothing came of it although nothing stood in its way.",
+            "isr-shrunk-early": "A leader took a follower out of the ISR that had all it had less than the lag time ago.",
             "not-let-in": "A leader kept out a follower: it refused its fetches, or left it out of the ISR though it had all.",
         },
         find=lambda run: check_liveness(run.history, run.points, gave_up=run.gave_up),

@@ -41,6 +41,8 @@ class Bounds:
         answer_us: from the moment a request is carried out, until its client must know: *retry*, which is a request's time-out, a
             fetch's wait and two ticks.
         lag_us: ``replica.lag.time.max.ms``; so long may a follower that is gone be waited for.
+        heard_us: from the moment to which a leader dates that a follower had all, to the latest at which it had: a fetch's wait,
+            and *close*. close_us: two ticks; more than any message takes that no fault makes late.
         give_up_us: how long a client tries to send.
         send_us: so long has nothing to be wrong before a send that has to succeed: whoever led has been found by every client.
     """
@@ -54,6 +56,8 @@ class Bounds:
     join_us: int
     answer_us: int
     lag_us: int
+    heard_us: int
+    close_us: int
     give_up_us: int
     send_us: int
 
@@ -72,4 +76,19 @@ class Bounds:
         advance = retry + 2 * heartbeat + slack
         owned, voted = elect + 2 * retry, 6 * session + retry + slack
         answer = retry + slack
-        return cls(elect, owned, voted, shrink, leave, advance, advance + answer, answer, lag, produce, produce + elect)
+        close = 2 * tick
+        return cls(
+            elect_us=elect,
+            owned_us=owned,
+            voted_us=voted,
+            shrink_us=shrink,
+            leave_us=leave,
+            advance_us=advance,
+            join_us=advance + answer,
+            answer_us=answer,
+            lag_us=lag,
+            heard_us=wait + close,
+            close_us=close,
+            give_up_us=produce,
+            send_us=produce + elect,
+        )

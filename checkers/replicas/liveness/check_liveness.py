@@ -27,6 +27,7 @@ from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.calm import EVERYWHERE, all_well, calm_spans
 from tidemark.checkers.replicas.liveness.election_not_held import election_not_held, orders
 from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, committing, not_advanced
+from tidemark.checkers.replicas.liveness.isr_shrunk_early import shrunk_early
 from tidemark.checkers.replicas.liveness.log_ends import LogEnds
 from tidemark.checkers.replicas.liveness.nobody_leads import NAME as NO_LEADER
 from tidemark.checkers.replicas.liveness.nobody_leads import Able, may_elect, nobody_leads
@@ -104,6 +105,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         *_not_acknowledged(calm, bounds, history.ops, told),
         *not_advanced(committed, bounds, ends),
         *not_let_in(followed, bounds, ends),
+        *shrunk_early(followed, bounds, ends, events),
         *carried_out,
         *(one for one in in_calm(sends, calms, bounds) if (one.evidence["process"], one.evidence["until"]) not in told),
         *election_not_held(asked, events, calms, bounds, replicas, has_isr=has_isr),

@@ -53,6 +53,12 @@ def refuses_who_is_outside(self, now, m):
         answer(self, now, m)
 
 
+def takes_out_who_is_behind(self, now):
+    behind = {b for b, remote in self.remotes.items() if b in self.isr and remote.leo != self.replica.log.leo}
+    if behind:
+        self._propose(now, tuple(b for b in self.isr if b not in behind))
+
+
 def keeps_epochs_beyond_the_log(image, rules):
     found = recover(image, rules)
     for name, partition in found.partitions.items():
@@ -67,6 +73,7 @@ def looks_at_no_batch(image, rules):
 MUTANTS = [
     ("isr-not-shrunk", Leadership, "_maybe_shrink", lambda *_: None, 43),  # 4 of 3,000
     ("isr-not-shrunk", Controller, "_leave", takes_nobody_out, 24),  # 9 of 300
+    ("isr-shrunk-early", Leadership, "_maybe_shrink", takes_out_who_is_behind, 167),  # one of nine
     ("hw-not-advanced", Leadership, "maybe_advance_hw", waits_for_all_replicas, 200),  # 7 of 3,000
     ("false-clean-shutdown", Controller, "_registered", believes_everybody, 1),  # half of all
     ("false-clean-shutdown", Broker, "_on_registered", marks_before_it_stops, 1),  # half of all

@@ -42,6 +42,8 @@ def test_the_bounds_follow_from_the_settings():
         join_us=JOIN,
         answer_us=9,
         lag_us=15,
+        heard_us=2 + 2,
+        close_us=2,
         give_up_us=15,
         send_us=SEND,
     )

@@ -1,0 +1,95 @@
+"""`isr-shrunk-early`: a leader took a follower out of the ISR that had all it had less than ``replica.lag.time.max.ms`` ago.
+
+A follower is out of sync when it had all that its leader had for the last time longer ago than that
+(``Partition.isFollowerOutOfSync``). Its leader hears of it by the next fetch, and dates it back to the fetch before that, which
+waits for records for ``replica.fetch.wait.max.ms`` at most (KIP-16, ``Replica.updateFetchStateOrThrow``). An ISR that shrinks
+without need may fall below min ISR, and producers are refused.
+
+>>> from tidemark.checkers import History, check
+>>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
+>>> times |= {"lag_time_us": 15, "produce_timeout_us": 15}
+>>> verdict = check(History.of(times=times, replicas={"t-0": [1, 2]}, trace=[
+...     (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+...     (1, 1, "lead", "t-0", 0, 0, 0, (1, 2)),
+...     (2, 2, "follow", "t-0", 0, 1, 0, 0),
+...     (3, 2, "fetched", "t-0", 0, 1),
+...     (20, 0, "isr-change", "t-0", (1,), (), 1),
+...     (21, 1, "isr", "t-0", (1,), (1,), 1),
+... ]))
+>>> print(verdict.anomalies[0].message)
+Broker 2 was taken out of the ISR of t-0 at 0.000020 s, though both it and broker 1, which led, were well, and at 0.000009 s it \
+had all that broker 1 had: 0.000011 s before, where 0.000015 s are allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tidemark.checkers.history import trace_events
+from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, TraceEvent
+from tidemark.checkers.replicas.liveness.bounds import Bounds
+from tidemark.checkers.replicas.liveness.log_ends import NOBODY, LogEnds
+from tidemark.checkers.replicas.liveness.not_let_in import Following
+from tidemark.checkers.replicas.liveness.spans import Span, Spans
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "isr-shrunk-early"
+
+
+def shrunk_early(
+    spans: Spans[Following], bounds: Bounds, ends: LogEnds, events: Sequence[TraceEvent]
+) -> Iterator[Anomaly]:
+    """Once for each follower and epoch. Who leaves the ISR and goes on as it was, was taken out by its leader: whom the controller
+    takes out is not well.
+    """
+    left_out = {(one, span.begin) for one, span in spans.closed if not one.in_isr}
+    others = [event for event in events if event[KIND] in ("reassign", "fence")]
+    told: set[tuple[str, int, int]] = set()
+    for one, span in sorted(spans.closed, key=lambda closed: (closed[1], closed[0])):
+        place, out = (one.partition, one.follower, one.epoch), span.end
+        if not one.in_isr or place in told or (one._replace(in_isr=False), out) not in left_out:
+            continue
+        if any(_concerns(event, one) and span.begin <= event[TIME] <= out for event in others):
+            continue
+        had_all = _had_all(one, span, bounds, ends)
+        if had_all is None:
+            continue
+        told.add(place)
+        message = (
+            f"Broker {one.follower} was taken out of the ISR of {one.partition} at {seconds(out)}, though both it and broker "
+            f"{one.leader}, which led, were well, and at {seconds(had_all)} it had all that broker {one.leader} had: "
+            f"{seconds(out - had_all)} before, where {seconds(bounds.lag_us)} are allowed."
+        )
+        evidence = {
+            "leader": one.leader,
+            "leader_epoch": one.epoch,
+            "follower": one.follower,
+            "since": had_all,
+            "until": out,
+            "bound_us": bounds.lag_us,
+        }
+        yield Anomaly(NAME, VIOLATION, out, one.partition, message, evidence=evidence)
+
+
+def _concerns(event: TraceEvent, one: Following) -> bool:
+    """Whether the controller changed the partition's replicas, or fenced the follower."""
+    if event[KIND] == "fence":
+        return bool(trace_events.Fence(event).broker == one.follower)
+    return bool(event[PARTITION] == one.partition)
+
+
+def _had_all(one: Following, span: Span, bounds: Bounds, ends: LogEnds) -> int | None:
+    """When it had all, of the time that its leader must count; None if that is not known, or it had not.
+
+    Both have to be well for as long as a request may be lost: then what the leader asked of the controller, it asked just now.
+    """
+    if span.length_us <= bounds.answer_us:
+        return None
+    since = span.begin
+    for node in (one.leader, one.follower):
+        *_, (its, part) = [(span, NOBODY), *ends.parts(one.partition, node, span)]
+        if part != (one.leader, one.epoch, True):
+            return None
+        since = max(since, its.begin)
+    counted = Span(max(since, span.end - bounds.lag_us) + bounds.heard_us, span.end - bounds.close_us)
+    return ends.caught_up(one.partition, one.follower, one.leader, counted) if counted.length_us >= 0 else None
