@@ -1,6 +1,7 @@
 """`nonmonotonic-send`: a process sent to a key twice in a row, and the second record is not after the first.
 
-Of sends that did not fail; those whose outcome is unknown count if somebody read them.
+The first must be acknowledged: one whose outcome is unknown may take effect later. The second must not have failed, and counts if
+somebody knows where it is.
 
 >>> from tidemark.checkers import History, check, polled, sent
 >>> verdict = check(History.of(ops=[

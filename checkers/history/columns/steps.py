@@ -3,9 +3,10 @@
 A *step* goes from one position in the version order to another. It is a step by 1 if nothing that anybody saw lies between;
 more is a skip, less goes back or stays. Where one of the positions is not known, nothing is said.
 
-A process keeps its position in a key from its last operation that moves it: of polls the ok ones that returned a record of it (one
+A process keeps its position in a key from its last ok operation that moves it: of polls those that returned a record of it (one
 that returned nothing leaves a consumer where it was; Jepsen forgets where, as its Kafka polls name no key without records), of
-sends those that did not fail and whose place is known (Jepsen: all, so that one whose place nobody knows hides a step back). An
+sends those whose place is known (Jepsen: all, so that one whose place nobody knows hides a step back). A send of unknown outcome
+may take effect at any later time, so nothing has to come after it (where Jepsen has one, its process ends). An
 ``assign`` or ``subscribe`` that did not fail keeps positions only in the keys that it names. Final reads begin anew.
 Inside an operation nothing is said of keys that were rebalanced in it.
 
@@ -155,8 +156,7 @@ class Steps:
         starts = np.concatenate(([0], np.flatnonzero(~joined) + 1))
         ends = np.concatenate((starts[1:] - 1, [len(rows) - 1]))
         moves = np.arange(len(starts))
-        if only_ok:
-            moves[columns.type[half[starts]] != OK] = -1
+        moves[columns.type[half[starts]] != OK] = -1
         before = np.maximum.accumulate(moves)[:-1]
         begin, end = ends[before], starts[1:]
         delta = position[end] - position[begin]

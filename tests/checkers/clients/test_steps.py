@@ -142,3 +142,26 @@ def test_a_send_whose_place_nobody_knows_hides_no_step_back():
     ops = (send("ok", 7, 107), send("info", None, 108), send("ok", 3, 103))
 
     assert "nonmonotonic-send" in names(*ops)
+
+
+def sends(*ends):
+    """One process' sends, each of which ends so and is read at this offset."""
+    ops = [
+        Op(time, "p2", type_, "send", (("send", "t-1", (None, offset) if type_ != "ok" else (offset, offset)),))
+        for time, (type_, offset) in enumerate(ends, 5)
+    ]
+    read = polled(20, "c2", "t-1", *sorted((offset, offset) for _, offset in ends))
+    return [one.name for one in check(History.of(ops=[*ops, read])).anomalies if one.name == "nonmonotonic-send"]
+
+
+def test_what_may_take_effect_later_need_not_come_first():
+    """A send that timed out is still under way when its process sends again: it was called nonmonotonic."""
+    assert sends(("info", 7), ("ok", 5)) == []
+    assert sends(("info", 7), ("info", 5)) == []
+    assert sends(("ok", 3), ("info", 7), ("ok", 5)) == []
+
+
+def test_what_was_acknowledged_comes_before_all_that_is_sent_after_it():
+    assert sends(("ok", 7), ("ok", 5)) == ["nonmonotonic-send"]
+    assert sends(("ok", 7), ("info", 5)) == ["nonmonotonic-send"]
+    assert sends(("ok", 6), ("info", 7), ("ok", 5)) == ["nonmonotonic-send"]
