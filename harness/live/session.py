@@ -16,6 +16,7 @@ from tidemark.checkers.history.history_file import history_lines
 from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.machines.cluster import Cluster
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError
+from tidemark.harness.machines.said_again import said_again
 from tidemark.harness.runs.folder import store_plan
 from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.systems.system import System
@@ -87,7 +88,8 @@ class ContainerSession:
 
         if self._engine is None:
             self._engine = connect()
-        image = self.system.install(self._engine, self._tell)
+        with said_again(self._tell, f"getting ready what {self.system.name} runs from") as tell:
+            image = self.system.install(self._engine, tell)
         run_id = f"{os.getpid()}-{secrets.token_hex(3)}"
         return ContainerCluster.up(
             self._brokers, run_id=run_id, image=image, client=self._engine, needs=self.system.needs

@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import io
+import os
+import re
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from docker.errors import APIError, ImageNotFound
 
@@ -43,11 +46,29 @@ class BuiltImage(NamedTuple):
 
 
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Commands that start together do the work once; whoever comes second finds what the first has built."""
-    with (cache_folder() / "images.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def one_at_a_time(tell: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Commands that start together do the work once; whoever comes second is told for whom it waits, and finds what is built."""
+    with (cache_folder() / "images.lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if tell is not None:
+                tell(_who_has(file))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        file.write(f"{os.getpid()} {time.time():.0f}")
+        file.flush()
         yield
+
+
+def _who_has(file: IO[str]) -> str:
+    """For whom this process waits, by what that one wrote into the lock's file."""
+    file.seek(0)
+    told = re.fullmatch(r"(\d+) (\d+)", file.read().strip())
+    if told is None:
+        return "waiting for another command that gets or builds an image"
+    lasts = max(0, round(time.time()) - int(told[2]))
+    return f"waiting for another command (process {told[1]}) that gets or builds an image, {lasts} s already"
 
 
 def recipe_files(folder: Path, names: Iterable[str] | None = None) -> list[tuple[str, bytes]]:

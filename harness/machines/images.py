@@ -67,7 +67,7 @@ def build_images(
         ImageError: it cannot be built; the message says which step said what.
     """
     try:
-        with one_at_a_time():
+        with one_at_a_time(tell):
             below = base_image(client, base, tell, fresh=rebuild)
             recipe = _recipe()
             name = _name(recipe, below)

@@ -112,7 +112,7 @@ def build_kafka_image(
     check_version(version)
     edition = build_of.edition if build_of else version
     try:
-        with one_at_a_time():
+        with one_at_a_time(tell):
             below = base_image(client, base, tell, fresh=rebuild)
             jars = None if rebuild else _local_jars(client, edition, ready)
             if jars is None and build_of:

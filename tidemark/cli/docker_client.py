@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.said_again import EVERY_S, said_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ def tells(status: Status, words: str) -> Callable[[str], None]:
 
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
-    """Something to say what takes long, on standard error: beside a spinner on a terminal, else a line for each thing."""
+    """Something to say on standard error what takes long, and how long already: beside a spinner on a terminal, else in lines."""
     console = output(stderr=True)
     status = console.status("")
 
@@ -48,6 +49,7 @@ def telling() -> Iterator[Callable[[str], None]]:
             console.print(sentence, highlight=False, markup=False, soft_wrap=True)
 
     try:
-        yield tell
+        with said_again(tell, "asking the engine", 1.0 if console.is_terminal else EVERY_S) as say:
+            yield say
     finally:
         status.stop()

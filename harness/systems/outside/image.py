@@ -44,7 +44,7 @@ def build_image(client: DockerClient, name: str, install: Install, tell: Callabl
     if not (install.packages or install.files or install.jars or install.commands):
         return below
     try:
-        with one_at_a_time():
+        with one_at_a_time(tell):
             context = _context(install)
             tag = f"{REPOSITORY}:{content_name(context, below.encode())}"
             found = local_id(client, tag)
