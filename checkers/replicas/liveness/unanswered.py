@@ -152,7 +152,10 @@ def _covered(spans: Sequence[Span], wanted: Span) -> bool:
 
 
 def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterator[tuple[Request, int, int]]:
-    """Sends that whoever took them committed in the same reign, with that broker, and when."""
+    """Sends that whoever took them committed in the same reign and life, with that broker, and when.
+
+    A life ends a reign, but for its number: who has lost its disk may vote, and lead, in a generation that it had led in before.
+    """
     wanted = {(one.key, one.what): one for one in sends}
     values = {value for _, value in wanted}
     taken: list[tuple[int, int, Request, tuple[int, str, int]]] = []
@@ -165,15 +168,18 @@ def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterato
             if not wanted:
                 break
     marks: dict[tuple[int, str, int], list[tuple[int, Hw]]] = {reign: [] for *_, reign in taken}
+    stops: dict[int, list[int]] = {reign[0]: [] for *_, reign in taken}
     for index, event in enumerate(trace) if taken else ():
         if event[2] == "hw" and event[6] and (of := marks.get((event[1], event[3], event[5]))) is not None:
             of.append((index, Hw(event)))
+        elif event[2] == "stop" and event[1] in stops:
+            stops[event[1]].append(index)
     for index, end, request, reign in taken:
         of = marks[reign]
         later = islice(of, bisect_left(of, index, key=itemgetter(0)), None)
-        time = next((mark.time for _, mark in later if mark.hw >= end), None)
-        if time is not None:
-            yield request, reign[0], time
+        committed = next(((place, mark.time) for place, mark in later if mark.hw >= end), None)
+        if committed is not None and not any(index < stop < committed[0] for stop in stops[reign[0]]):
+            yield request, reign[0], committed[1]
 
 
 def _deleted(

@@ -46,10 +46,11 @@ def test_what_is_committed_is_acknowledged_within_the_bound(end, expected):
         ([APPENDED, (45, 2, "hw", "t-0", 2, 0, True)], ()),
         ([APPENDED, (45, 1, "hw", "t-0", 2, 0, False)], ()),
         ([APPENDED, COMMITTED, (50, 1, "stop", "", "crash")], ()),
+        ([APPENDED, (42, 1, "stop", "", "disk"), (43, 1, "start", "", 2), COMMITTED], ()),
         ([APPENDED, COMMITTED, (50, 1, "pause", "")], ()),
         ([APPENDED, COMMITTED], [SLOW]),
     ],
-    ids=["half", "another-reign", "another-broker", "follower", "stopped", "paused", "slow"],
+    ids=["half", "another-reign", "another-broker", "follower", "stopped", "another-life", "paused", "slow"],
 )
 def test_who_did_not_commit_it_or_cannot_answer_owes_nothing(trace, nemesis):
     assert found(trace, send(60), nemesis) == []
