@@ -153,6 +153,7 @@ def test_figures_and_timeline_lie_beside_the_page(written):
     assert "All 4 operations." in Page(written.timeline).text
 
 
+@pytest.mark.systems
 def test_for_a_paper_each_figure_is_a_png_and_a_pdf_too_and_these_go_with_the_page_that_had_them(written, tmp_path):
     page = tmp_path / "mine-report.html"
     write_history_page(LOST, check(LOST), page, "mine.jsonl", for_paper=True)
