@@ -84,6 +84,35 @@ def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpe
     return faults
 
 
+def led_by_who_missed_a_deletion(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Records are deleted while one broker is away, and the log starts noted on disk; then the others go, and an operator lets that
+    one lead, whose log ends before. The others come back, and cut; one of them ends soon after, and is elected.
+    """
+    one, other, away = cast(rng, cluster)
+    settings = cluster.settings
+    every = settings.log_start_checkpoint_us
+    due = ((at + 300 * MS) // every + 1) * every
+    noted = due + log_uniform(rng, 10 * MS, 200 * MS)
+    gone = noted + log_uniform(rng, 20 * MS, 200 * MS)
+    elected = gone + log_uniform(rng, 200 * MS, 600 * MS)
+    back = elected + log_uniform(rng, 20 * MS, 400 * MS)
+    ends = back + int(MS * rng.uniform(200, 900))
+    down = log_uniform(rng, 20 * MS, 200 * MS)
+    deletion = on(rng, kinds.among(rng, "delete-records", "delete-records", "retention"), 0, cluster, "leader")
+    deletion = replace(deletion, at_us=due - log_uniform(rng, 20 * MS, 300 * MS))
+    again = rng.choice((one, other))
+    in_sync = ends + down + int(settings.request_timeout_us * rng.uniform(0.2, 3.5))
+    return [
+        on(rng, "restart", at, cluster, away, gone - at + log_uniform(rng, 1 * MS, 100 * MS)),
+        replace(deletion, amount=rng.choice((1000, 1000, rng.randrange(700, 1000)))),
+        on(rng, kinds.among(rng, "restart", "restart", "crash"), noted, cluster, other, back - noted),
+        on(rng, "restart", gone, cluster, one, back - gone),
+        on(rng, kinds.among(rng, "unclean-election"), elected, cluster, away, 0),
+        on(rng, kinds.among(rng, "crash", "crash", "power"), ends, cluster, again, down),
+        on(rng, "forced-election", in_sync, cluster, again, 0),
+    ]
+
+
 def retention_at_a_leader_without_followers(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A leader is cut off from its followers, writes what they lack, and its retention deletes, by age and size at once.
 

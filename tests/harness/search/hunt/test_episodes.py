@@ -312,6 +312,15 @@ def test_who_is_back_as_all_is_deleted_begins_anew():
     assert seen["began-anew"] >= 10
 
 
+def test_who_cut_its_log_below_its_log_start_and_is_killed_soon_deletes_it():
+    """The stale log start: the same plans pass where the log start is noted with the cut."""
+    name, cluster = "led by who missed a deletion", ClusterSpec()
+    repaired = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew"
+
+    assert shown_by(name, repaired, cluster, 40, "retention-destructive")["lost-committed-write"] >= 3
+    assert not shown_by(name, f"{repaired}+log-start-with-cut", cluster, 40, "retention-destructive")
+
+
 def test_a_replica_is_moved_from_a_leader_that_has_become_alone_in_the_isr():
     seen = marks("moved from the last one there", profile="reassignments", seeds=20, brokers=4)
 
