@@ -158,6 +158,8 @@ def _loss_behind(anomaly: Anomaly, verdict: Verdict) -> Anomaly | None:
 def _of_loss(loss: Anomaly, history: History, say: _Say) -> tuple[str, ...]:
     evidence, trace = loss.evidence, history.trace
     facts = [_destruction(evidence["destroyed_by"], loss.partition, trace, say)]
+    if _came_back(evidence["leader"], loss.partition, loss.time, trace):
+        facts[0] += REMOVED_LEADER
     if (election := _election(loss.partition, evidence["leader_epoch"], trace)) is not None:
         facts.append(election)
     committed = evidence["commit_time"] if evidence["committed_by"] is not None else None

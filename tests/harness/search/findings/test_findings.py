@@ -10,7 +10,7 @@ from tidemark.harness.search.findings import FINDINGS, known, recognised
 from tidemark.harness.search.shrink.cause import Cause, causes_of
 from tidemark.harness.simulator.execute import execute
 from tidemark.harness.why import why_of
-from tidemark.nemesis import generate_plan
+from tidemark.nemesis import Plan, WorkloadSpec, generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
 
 ROOT = Path(__file__).parents[4]
@@ -94,3 +94,27 @@ def test_every_finding_has_its_page_and_its_repair_is_a_variant(finding):
 
 def _cause(finding):
     return Cause("stuck", "violation", None, (finding.decisive,))
+
+
+def test_who_led_before_its_replica_was_removed_and_leads_again_by_a_late_word_is_known():
+    """It lacks what was committed before, so it counts as a loss: hunts told of it as something new."""
+    plan = Plan.from_json(
+        {
+            "index": 0,
+            "seed": 0,
+            "noise_seed": 0,
+            "profile": "reassignments",
+            "faults_end_us": 600_000,
+            "fixed_delay_us": 1_000,
+            "cluster": ClusterSpec(replication_factor=2).to_json(),
+            "workload": {**WorkloadSpec(producers=1, consumers=0).to_json(), "sends": [{"at_us": 500_000}]},
+            "faults": [
+                {"kind": "crash", "at_us": 510_000},
+                {"kind": "forced-election", "at_us": 510_000, "target": "follower"},
+                {"kind": "late-leadership", "at_us": 600_000, "lasts_us": 50_000, "amount": 500_000},
+                {"kind": "reassignment", "at_us": 600_000},
+            ],
+        }
+    )
+
+    assert pages("kafka-2.7+forget-log-ends", plan) == {"late-leadership-after-removal"}
