@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from docker.errors import APIError, ImageNotFound
+from told_of_images import Told
 
 from tidemark.harness.machines import base_image, image_build, images, node_code
 from tidemark.harness.machines.errors import ContainerWorldError, ImageError
@@ -200,8 +201,9 @@ def test_a_base_that_was_asked_for_is_not_replaced_by_another(cache):
 
 @pytest.mark.docker
 @pytest.mark.systems
-def test_a_second_build_finds_the_first_ones_image(engine, image, told):
-    assert ensure_image(engine, told.append) == image
+def test_a_second_build_finds_the_first_ones_image(engine, image):
+    told = Told()
+    assert ensure_image(engine, told) == image
     assert told == []
     assert [found.current for found in list_images(engine) if found.id == image] == [True]
 
