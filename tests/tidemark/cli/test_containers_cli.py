@@ -147,7 +147,8 @@ def test_the_doctor_says_what_the_kernel_can_do(tidemark, image):
 def test_an_image_that_is_built_is_found_and_listed(tidemark, image):
     code, out, error = tidemark("images", "build", "--json")
 
-    assert (code, error) == (0, "")
+    waits = ("waiting for another command", "asking the engine")  # other tests build images, too
+    assert (code, [line for line in error.splitlines() if not line.startswith(waits)]) == (0, [])
     assert json.loads(out)["id"] == image
     code, out, error = tidemark("images", "list", "--json")
     assert [one["current"] for one in json.loads(out) if one["id"] == image] == [True]
