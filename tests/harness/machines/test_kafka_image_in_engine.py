@@ -58,6 +58,7 @@ def test_other_code_makes_another_image_without_a_network(engine, kraft_kafka, m
     told = Told()
     with monkeypatch.context() as patch:
         patch.setattr(kafka_image, "code_files", lambda: iter(files))
+        patch.setattr(kafka_image, "is_old", lambda image: False)  # images of this code stay, however old
         patch.setattr(engine.api, "build", lambda **asked: build(**asked, network_mode="none"))
         patch.setattr(engine.images, "pull", lambda name: pytest.fail(f"asked a registry for {name}"))
         other = build_kafka_image(engine, KRAFT_KAFKA, told)
