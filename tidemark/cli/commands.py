@@ -66,6 +66,9 @@ class Commands(UserDict[str, "click.Command"]):
 def load(arguments: Sequence[str]) -> None:
     """The command that is typed, or, for ``--help`` tells of each, all of them."""
     commands = Commands()
-    typed = [word for word in arguments if not word.startswith("-")][:1]
-    for name in typed or (() if "--version" in arguments else commands):
-        commands.get(name)
+    typed = next((word for word in arguments if not word.startswith("-")), None)
+    if typed is not None:
+        commands.get(typed)
+    elif "--version" not in arguments:
+        for name in commands:
+            commands.get(name)

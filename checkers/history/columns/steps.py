@@ -76,7 +76,7 @@ class Steps:
 
     @cached_property
     def _polls(self) -> tuple[StepRows, StepRows]:
-        return self._steps(np.flatnonzero(self._columns.row_kind == READ), only_ok=True)
+        return self._steps(np.flatnonzero(self._columns.row_kind == READ), skips=True)
 
     @cached_property
     def _sends(self) -> tuple[StepRows, StepRows]:
@@ -84,11 +84,11 @@ class Steps:
         rows = np.flatnonzero(columns.row_kind == SEND)
         ended = columns.type[columns.row_half[rows]]
         lasting = rows[(ended == OK) | (ended == INFO)]
-        inside, between = self._steps(lasting, only_ok=False)
+        inside, between = self._steps(lasting, skips=False)
         known = self._positions(lasting) >= 0
         if not known.all():
-            _, between = self._steps(lasting[known], only_ok=False)
-        failed, _ = self._steps(rows[ended == FAIL], only_ok=False)
+            _, between = self._steps(lasting[known], skips=False)
+        failed, _ = self._steps(rows[ended == FAIL], skips=False)
         return StepRows(*map(np.concatenate, zip(inside, failed, strict=True))), between
 
     @property
@@ -103,7 +103,7 @@ class Steps:
 
     @property
     def between_sends(self) -> StepRows:
-        """From a send of a process to its next send to that key, those that did not fail.
+        """From an ok send of a process to its next send to that key that did not fail.
 
         Only steps back: what lies between is of others.
         """
@@ -138,8 +138,8 @@ class Steps:
             tuple(versions.value_of(versions.a_row_of[value]) for value in between),
         )
 
-    def _steps(self, rows: Ints, *, only_ok: bool) -> tuple[StepRows, StepRows]:
-        """Inside operations, and between them, of these rows of the columns."""
+    def _steps(self, rows: Ints, *, skips: bool) -> tuple[StepRows, StepRows]:
+        """Inside operations and between them, of these rows of the columns. Between them skips count only with `skips`."""
         columns = self._columns
         if len(rows) < 2:
             nothing = np.empty(0, np.int64)
@@ -160,7 +160,7 @@ class Steps:
         before = np.maximum.accumulate(moves)[:-1]
         begin, end = ends[before], starts[1:]
         delta = position[end] - position[begin]
-        odd = ((delta != 1) if only_ok else (delta < 1)) & (before >= 0) & (group[begin] == group[end])
+        odd = ((delta != 1) if skips else (delta < 1)) & (before >= 0) & (group[begin] == group[end])
         odd &= (position[begin] >= 0) & (position[end] >= 0)
         found = StepRows(rows[begin[odd]], rows[end[odd]], delta[odd])
         return inside, found.where(self._kept(found))
