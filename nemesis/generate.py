@@ -11,7 +11,16 @@ from random import Random
 
 from tidemark.nemesis.fault import Fault, Trigger
 from tidemark.nemesis.kind import Stop, between
-from tidemark.nemesis.kinds import DAMAGES, DELETIONS, DESTRUCTIVE, KINDS, REASSIGNMENT, SECOND, kinds_drawn_with
+from tidemark.nemesis.kinds import (
+    DAMAGES,
+    DELETIONS,
+    DESTRUCTIVE,
+    KINDS,
+    MEMBERS,
+    REASSIGNMENT,
+    SECOND,
+    kinds_drawn_with,
+)
 from tidemark.nemesis.long_lasting import end_of_long, with_some_long
 from tidemark.nemesis.plan import Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -32,6 +41,7 @@ _SETS: dict[str, tuple[str, ...]] = {
     "long": ("intact", "long"),
     "controller-reassignments": ("intact", "controllers", "reassignments", "withdrawals"),
     "files": ("intact", "files"),
+    "members": ("intact", "members"),
 }
 PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
@@ -41,7 +51,7 @@ befalls a controller that lasts; *controller-links*: intact, and each of a broke
 or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and
 *reassignments-destructive*: intact or destructive, and replicas move; *metadata*: destructive, and power losses that take metadata
 back; *long*: intact, and some faults outlast every time-out; *controller-reassignments*: intact, replicas move, controllers fail;
-*files*: intact, and the files of one broker are damaged.
+*files*: intact, and the files of one broker are damaged; *members*: intact, and members leave and join.
 """
 
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
@@ -87,6 +97,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     kinds = _swarm(rng, PROFILES[profile])
     deletions, damages = ([kind for kind in some if kind in PROFILES[profile]] for some in (DELETIONS, DAMAGES))
     moves = REASSIGNMENT in PROFILES[profile]
+    leaves = kinds_drawn_with(MEMBERS) if MEMBERS in _SETS[profile] else ()
     cluster = cluster_of_plans(profile, cluster)
     if moves:
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
@@ -109,6 +120,8 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
         move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
         faults.append(replace(move, after=None))
+    if leaves and not any(fault.kind in leaves for fault in faults):
+        faults.append(_fault(rng, rng.choice(leaves), rng.randrange(SECOND // 2, end), cluster, triggers))
     if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
         faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
     if damages:
@@ -119,7 +132,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if intensity != 1:
         apart = Random(f"tidemark plan/{seed}/{index}/{profile}/intensity")  # so that all else stays as it is
         wanted = int(len(faults) * intensity + apart.random())
-        faults = _some_of(apart, faults, wanted, (_ELECTS, deletions, [REASSIGNMENT] * moves, damages))
+        faults = _some_of(apart, faults, wanted, (_ELECTS, deletions, [REASSIGNMENT] * moves, damages, leaves))
         faults += [drawn(apart) for _ in range(wanted - len(faults))]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(

@@ -63,9 +63,10 @@ class FaultTarget(Protocol):
         """Take the fault with this key off."""
 
     def stop(self, broker: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk``, ``container`` or ``damage``; ``clean`` asks it to shut down. Whatever
-        would start it again by itself (a shutdown that ends, room on its disk) does so no more. Without a process a machine can
-        still lose its ``power``, and its files can be damaged, which :meth:`damage` does; the others then do nothing.
+        """End the process: ``crash``, ``power``, ``disk``, ``container``, ``damage`` or ``leave``; ``clean`` asks it to shut down.
+        Whatever would start it again by itself (a shutdown that ends, room on its disk) does so no more. Without a process a
+        machine can still lose its ``power``, its files can be damaged, which :meth:`damage` does, and it can leave; the others
+        then do nothing.
         """
 
     def damage(self, broker: int, damage: Damage) -> None:

@@ -82,7 +82,7 @@ class Stop(Doing):
     """End a process, or all brokers'; start it again at the end.
 
     Attributes:
-        how: ``crash``, ``power``, ``disk``, ``container``, ``clean`` or ``damage``.
+        how: ``crash``, ``power``, ``disk``, ``container``, ``clean``, ``damage`` or ``leave``.
         of_all: of all brokers. takes_back: the file system had not committed metadata (`amount`, `pick`).
         by_file: it commits the metadata of each file by itself, as POSIX permits; else all of it, in order, with any sync.
         damages: what is done to its files then (:mod:`tidemark.nodes.core.damage`); empty: nothing.

@@ -56,7 +56,7 @@ NOBODY, CUT_OFF, LATE, DEAF, ALL = "nobody", "cut-off", "late", "deaf", "everyon
 """Whom a kind holds back, besides its ``node`` (docs/history.md)."""
 A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasting-controller", "isr", "registrations"
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
-WITHDRAWAL = "withdrawal"
+WITHDRAWAL, MEMBERSHIP = "withdrawal", "membership"
 """What kinds need."""
 
 _WAYS = ("", " (both ways)", " (on the way to the controller only)", " (on the way from the controller only)")
@@ -83,7 +83,7 @@ _DELETED = Amount(
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
-METADATA, WITHDRAWN, FILES = "metadata", "withdrawals", "files"
+METADATA, WITHDRAWN, FILES, MEMBERS = "metadata", "withdrawals", "files", "members"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -211,6 +211,9 @@ _TABLE: tuple[Kind, ...] = (
          "; it starts again at the end"),
          Part.FILES, Stop("damage", damages=CUT_TAIL), FILES, Amount(Unit.SHARE, between(1, 1000)), gentler="crash",
          by_chance=True),
+    Kind("leave", Sentence("the target leaves: its process ends, and the others take it out of their members; at the end it joins "
+         "again, empty"),
+         Part.PROCESS, Stop("leave"), MEMBERS, needs=(MEMBERSHIP,), gentler="crash", only_real=True),
 )
 # fmt: on
 

@@ -19,7 +19,15 @@ from tidemark.harness.live.observation import Observation
 from tidemark.harness.live.outside_observation import OutsideObservation
 from tidemark.harness.machines.machine import Machine
 from tidemark.harness.machines.node_control import NodeControl
-from tidemark.harness.systems.capabilities import ReadsLogs, SeenFromOutside, SpreadsRules, VotesItself, Watched
+from tidemark.harness.systems.capabilities import (
+    CANNOT_LEAVE,
+    ChangesMembers,
+    ReadsLogs,
+    SeenFromOutside,
+    SpreadsRules,
+    VotesItself,
+    Watched,
+)
 from tidemark.harness.systems.system import Deployment, System
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
@@ -91,6 +99,18 @@ class ClusterNodes:
     def before_start(self, node: int) -> None:
         """A process is about to be started again: wait for what would keep it from starting."""
         self.system.before_start(node, self.controls, self.deployment)
+
+    def take_out(self, node: int) -> str:
+        """Have the others take a node out of their members; why they did not, as far as is known, or nothing."""
+        return self.system.leave(node, self.deployment) if isinstance(self.system, ChangesMembers) else CANNOT_LEAVE
+
+    def let_in(self, node: int) -> bool:
+        """A node that was to leave is about to be started: whether it has left, is a new member, and so must have an empty disk.
+
+        Raises:
+            NodeError: nobody takes it in.
+        """
+        return isinstance(self.system, ChangesMembers) and self.system.join(node, self.deployment)
 
     def prepare(self) -> None:
         """No process runs yet: what they need beside them is started.

@@ -267,6 +267,8 @@ class _Run:
             meta["refused"] = cluster.refused
         if cluster.processes.started_again:
             meta["started_again"] = cluster.processes.started_again
+        if cluster.processes.joined:
+            meta["joined"] = cluster.processes.joined
         meta |= doubts_in_meta(whole.seen.not_understood, whole.seen.doubted)
         history = History(meta, recorder.ops, recorder.nemesis, whole.trace)
         recorder.replace(history)

@@ -57,7 +57,7 @@ class LiveCluster(ClusterNodes):
         run_loop: its time.
         processes: of its nodes.
         ask_to_delete: has a client delete the records of a partition below an offset, without waiting for it; set by the run.
-        refused: elections and reassignments that the system refused, with its reasons.
+        refused: elections, reassignments and leaves that the system refused, with its reasons.
         clocks_us: node → how far its monotonic clock is ahead of the harness's; 0 where both run on one kernel.
     """
 
@@ -246,6 +246,12 @@ class LiveCluster(ClusterNodes):
     def _hand_over(self, deed: Callable[[Mapping[int, NodeControl]], None], *, there: bool) -> None:
         self._controller_failed = not there
         self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(self.controls))
+
+    def take_out(self, node: int) -> str:
+        asked_us = self.now_us()
+        if refused := super().take_out(node):
+            self._refuse(asked_us, "", "leave", node, refused)
+        return refused
 
     def pause(self, broker: int) -> None:
         self.processes.pause(broker)

@@ -80,6 +80,7 @@ class Processes:
         damage_done: what was done to files (``node``, ``time``, ``how``, ``files``).
         gave_up_damaged: processes that did not start, or ended by themselves, on damaged files (``node``, ``incarnation``,
             ``time``, ``log``): such a node may refuse to work.
+        joined: nodes that had left and became members again, with an empty disk (``node``, ``time``).
         starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
     """
 
@@ -98,6 +99,7 @@ class Processes:
         self.damage_done: list[dict[str, Any]] = []
         self.gave_up_damaged: list[dict[str, Any]] = []
         self.started_again: list[dict[str, Any]] = []
+        self.joined: list[dict[str, Any]] = []
         self.starved: set[tuple[int, int]] = set()
         self._cluster = cluster
         self._run_loop = run_loop
@@ -108,6 +110,8 @@ class Processes:
         self._noise_seed = noise_seed
         self._noise = Random(f"{noise_seed}/disk")
         self._states = {node: NodeState() for node in cluster.nodes}
+        self._leaving: set[int] = set()
+        """Nodes that were to leave, and may have; each is put in and taken out in the lane of its process."""
 
     def running(self, node: int) -> bool:
         """Whether the process exists, as far as has been decided."""
@@ -147,8 +151,8 @@ class Processes:
             state.restart_wanted = state.stopping
             return
         state.begin(disk_is_full=self._cluster.nodes[node].disk_is_full())
-        config = self._cluster.config(node, state.incarnation)
-        self.submit(node, "start", lambda: self._start(node, config))
+        incarnation = state.incarnation
+        self.submit(node, "start", lambda: self._start(node, incarnation))
 
     def disk_filled(self, node: int) -> None:
         """A fault fills the disk: the process may give up now."""
@@ -160,10 +164,12 @@ class Processes:
         if state.waits_for_room and not state.running and not self._cluster.nodes[node].disk_is_full():
             self.start(node)
 
-    def _start(self, node: int, config: dict[str, Any]) -> None:
+    def _start(self, node: int, incarnation: int) -> None:
         one = self._cluster.nodes[node]
-        if config["incarnation"] > 1:
+        if incarnation > 1:
             self._cluster.before_start(node)
+        self._joins(node)
+        config = self._cluster.config(node, incarnation)
         try:
             one.start(config, clock_faults=self._clock_faults and node != CONTROLLER)
         except NodeError:
@@ -171,9 +177,19 @@ class Processes:
                 one.kill()  # it may wait for ever for what it has lost
             elif not one.disk_is_full() and not one.control.own_end():
                 raise
-            self._examine(node, config["incarnation"])
+            self._examine(node, incarnation)
         else:
-            self._run_loop.post(lambda: self._answers(node, config["incarnation"]))
+            self._run_loop.post(lambda: self._answers(node, incarnation))
+
+    def _joins(self, node: int) -> bool:
+        """Whether a node had left; then it is a member again now, with an empty disk."""
+        if node not in self._leaving or not self._cluster.let_in(node):
+            return False
+        self._cluster.nodes[node].lose_disk(self._partitions_on(node))
+        self._leaving.discard(node)
+        joined = {"node": node, "time": self._run_loop.now_us()}
+        self._run_loop.post(lambda: self.joined.append(joined))
+        return True
 
     def _answers(self, node: int, incarnation: int) -> None:
         state = self._states[node]
@@ -184,8 +200,8 @@ class Processes:
     # Stopping
 
     def stop(self, node: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk``, ``container`` or ``damage``; ``clean`` asks it to shut down. It stays
-        ended.
+        """End the process: ``crash``, ``power``, ``disk``, ``container``, ``damage`` or ``leave``; ``clean`` asks it to shut down.
+        It stays ended.
         """
         state = self._states[node]
         state.restart_wanted = state.waits_for_room = False
@@ -194,6 +210,8 @@ class Processes:
                 self._lose_power_when_down(node)
             elif how == "damage":
                 self.submit(node, "note the damage of", lambda: self._trace(node, "stop", "", "damage"))
+            elif how == "leave":
+                self.submit(node, "have the others leave out", lambda: self._leave(node))
             return
         if how == "clean":
             if not state.stopping:
@@ -201,7 +219,7 @@ class Processes:
                 self.submit(node, "shut down", self._cluster.nodes[node].terminate)
             return
         life = state.incarnation, state.disk_was_full
-        state.end(self._cluster.system.container_kill if how == "container" else how)
+        state.end({"container": self._cluster.system.container_kill, "leave": "crash"}.get(how, how))
         state.away = True
         seed = self._noise.getrandbits(63)
         self.submit(node, "stop", lambda: self._stop(node, how, seed, *life))
@@ -216,12 +234,20 @@ class Processes:
         if own_end == FATAL:
             _, words = one.took_leave() or ("", "")
             self._run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
-        if node != CONTROLLER and (not own_end or how != "crash"):
-            self._trace(node, "stop", "", how, at_us=dead_us - self._run_loop.began_us)
+        as_files_see_it = "crash" if how == "leave" else how
+        if node != CONTROLLER and (not own_end or as_files_see_it != "crash"):
+            self._trace(node, "stop", "", as_files_see_it, at_us=dead_us - self._run_loop.began_us)
         if how == "power":
             one.lose_power(seed)
         elif how == "disk":
             one.lose_disk(self._partitions_on(node))
+        elif how == "leave":
+            self._leave(node)
+
+    def _leave(self, node: int) -> None:
+        """Nothing of it is deleted before it is known that it has left: the others may not agree, or agree later."""
+        self._leaving.add(node)
+        self._cluster.take_out(node)
 
     def _lose_power_when_down(self, node: int) -> None:
         """The page cache goes. It held nothing if the process had stopped cleanly, or disk or power were lost."""
@@ -295,6 +321,8 @@ class Processes:
             self.starved.add((node, incarnation))
         elif self._states[node].damaged:
             self._gave_up_damaged(node, incarnation, words)
+        elif node in self._leaving:
+            return  # it may have heard that it is no member any more
         elif self._cluster.system.came_too_early(words):
             self._came_too_early(node, incarnation, words)
         elif not self._cluster.system.is_halt(words):
@@ -311,6 +339,14 @@ class Processes:
     def _came_too_early(self, node: int, incarnation: int, words: str) -> None:
         now_us = self._run_loop.now_us()
         self.started_again.append({"node": node, "incarnation": incarnation, "time": now_us, "log": words})
+
+    def _ended_while_leaving(self, node: int, incarnation: int, how: str, words: str) -> None:
+        """It may have heard only now that it is no member any more; then another begins in its place."""
+        if self._joins(node):
+            self._run_loop.post(lambda: self.start(node))
+        else:
+            end = manner(how, words, self._cluster.system.is_halt)
+            self._run_loop.post(lambda: self._died(node, incarnation, end, words))
 
     @property
     def excused(self) -> set[tuple[int, int]]:
@@ -342,6 +378,8 @@ class Processes:
             self.starved.add((node, incarnation))
         elif state.damaged and not asked:
             self._gave_up_damaged(node, incarnation, words)
+        elif node in self._leaving and not asked:
+            self.submit(node, "let join", lambda: self._ended_while_leaving(node, incarnation, how, words))
         elif not asked:
             self._died(node, incarnation, manner(how, words, self._cluster.system.is_halt), words)
         if restart:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.harness.systems.system import Deployment
     from tidemark.nemesis import Plan
 
 Rules = list[dict[str, Any]]
@@ -133,6 +134,28 @@ class Reassigns(Protocol):
 
 
 @runtime_checkable
+class ChangesMembers(Protocol):
+    """A node can leave the cluster for good, and another can come in its place, while the others go on."""
+
+    def leave(self, node: int, deployment: Deployment) -> str:
+        """Have the others take a node out of their members, whose process has ended.
+
+        Returns:
+            Why they did not, as far as is known, as a sentence; empty if they did.
+        """
+
+    def join(self, node: int, deployment: Deployment) -> bool:
+        """A node that was to leave is to be started. If it has left, the others take it in again, as somebody new.
+
+        Returns:
+            Whether it had left, and so must begin with an empty disk.
+
+        Raises:
+            NodeError: they do not, within a minute and a half.
+        """
+
+
+@runtime_checkable
 class HandsOverController(Protocol):
     """The controller can fail, and be replaced by another one, while node 0's process goes on."""
 
@@ -233,6 +256,7 @@ def why_not_judged_by_logs(system: object) -> str:
 # Why a system without one of these cannot, as sentences after or about its name.
 
 NO_ELECTIONS = "nobody can ask for an election"
+CANNOT_LEAVE = "has no members that leave and join"
 CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from tidemark.checkers import check
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import (
+    CANNOT_LEAVE,
     CANNOT_REASSIGN,
+    ChangesMembers,
     HandsOverController,
     Reassigns,
     Retains,
@@ -23,7 +25,7 @@ from tidemark.harness.systems.capabilities import (
 )
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
-from tidemark.nemesis.kinds import RETENTION, by_kind, kinds_that_need
+from tidemark.nemesis.kinds import MEMBERSHIP, RETENTION, by_kind, kinds_that_need
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
@@ -164,6 +166,10 @@ class System(ABC):
             raise SystemRefusalError(refuses_retention(self.name))
         if not isinstance(self, Reassigns) and kinds & kinds_that_need(REASSIGNMENT):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
+        if not isinstance(self, ChangesMembers) and (leaves := sorted(kinds & kinds_that_need(MEMBERSHIP))):
+            raise SystemRefusalError(
+                f"{self.name} {CANNOT_LEAVE}, so it cannot do {', '.join(leaves)}: try {REASSIGNMENT}"
+            )
         simulated = sorted(kinds & SIMULATED_ONLY)
         if simulated:
             raise SystemRefusalError(

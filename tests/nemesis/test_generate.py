@@ -74,12 +74,12 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_fourteen_profiles():
+def test_there_are_fifteen_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
-        *("metadata", "long", "controller-reassignments", "files"),
+        *("metadata", "long", "controller-reassignments", "files", "members"),
     ]
 
 
@@ -138,6 +138,12 @@ def test_in_one_profile_the_files_of_one_broker_are_damaged(plans):
     assert {fault.kind for plan in plans["files"] for fault in plan.faults} >= {"flip-bits", "cut-tail"}
     for plan in plans["files"]:
         assert not all(fault.after for fault in plan.faults if fault.kind in DAMAGES)
+
+
+def test_in_one_profile_members_leave(plans):
+    assert [name for name, kinds in PROFILES.items() if "leave" in kinds] == ["members"]
+    assert set(PROFILES["members"]) - set(PROFILES["intact"]) == {"leave"}
+    assert all(any(fault.kind == "leave" for fault in plan.faults) for plan in plans["members"])
 
 
 def test_a_harder_plan_damages_the_files_of_others_as_well():
@@ -265,7 +271,7 @@ def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must
     counts = {len(plan.faults) for plan in plans[profile]}
 
     assert min(counts) >= 2
-    assert max(counts) <= 17 + bool({*DELETIONS, *DAMAGES, "reassignment"} & set(PROFILES[profile]))
+    assert max(counts) <= 17 + bool({*DELETIONS, *DAMAGES, "reassignment", "leave"} & set(PROFILES[profile]))
 
 
 def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometimes(plans):

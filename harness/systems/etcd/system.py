@@ -12,6 +12,7 @@ from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.systems.etcd.binary import server_of
 from tidemark.harness.systems.etcd.client import EtcdClient, EtcdCounter
 from tidemark.harness.systems.etcd.gateway import EtcdError, Gateway, encoded
+from tidemark.harness.systems.etcd.members import PEERS, Members, ask_others, peer_url, take_in, take_out
 from tidemark.harness.systems.etcd.revisions import entries
 from tidemark.harness.systems.etcd.scripts import scripts
 from tidemark.harness.systems.outside.real_system import (
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from tidemark.nemesis import Plan
 
 BINARY = "/opt/etcd/etcd"
-PEERS = 2380
 SETUP_S = 60.0
 LOOK_S = 0.1
 PROMISED = (
@@ -65,6 +65,8 @@ class EtcdSystem(RealSystem):
     def __init__(self, version: str) -> None:
         self.version = version
         self.name = f"etcd:{version}"
+        self._came_later: dict[int, Members] = {}
+        """Who was taken in again in this run, and with whom."""
 
     @classmethod
     def parse(cls, text: str) -> EtcdSystem:
@@ -82,7 +84,8 @@ class EtcdSystem(RealSystem):
         return Install(files={BINARY: server_of(self.version)})
 
     def process(self, node: int, nodes: Mapping[int, Node], logs: Sequence[str]) -> Process:
-        peers = {number: f"http://{other.address}:{PEERS}" for number, other in nodes.items()}
+        peers = {number: peer_url(other) for number, other in nodes.items()}
+        others = self._came_later.get(node)
         flags = {
             "name": f"n{node}",
             "data-dir": f"{DATA}/etcd",
@@ -90,9 +93,16 @@ class EtcdSystem(RealSystem):
             "advertise-client-urls": f"http://{nodes[node].address}:{CLIENT_PORT}",
             "listen-peer-urls": f"http://0.0.0.0:{PEERS}",
             "initial-advertise-peer-urls": peers[node],
-            "initial-cluster": ",".join(f"n{number}={address}" for number, address in peers.items()),
+            "initial-cluster": ",".join(
+                f"n{number}={url}" for number, url in peers.items() if not others or url in others
+            ),
+            "initial-cluster-state": "existing" if others else "new",
         }
         return Process((BINARY, *(f"--{name}={value}" for name, value in flags.items())), ready=CLIENT_PORT)
+
+    def beside(self, machine: Node, nodes: Mapping[int, Node]) -> None:
+        """Nothing is beside it; a new cluster begins."""
+        self._came_later.clear()
 
     def setup(self, nodes: Mapping[int, Node], logs: Mapping[str, Sequence[int]]) -> None:
         """Wait until every member answers what a majority must agree to."""
@@ -122,6 +132,15 @@ class EtcdSystem(RealSystem):
         with closing(Gateway(node.for_clients)) as gateway:
             end = int(gateway.ask("maintenance/status", {})["header"]["revision"])
             return entries(gateway.events(), end)
+
+    def leave(self, node: int, nodes: Mapping[int, Node]) -> None:
+        ask_others(node, nodes, lambda gateway: take_out(gateway, peer_url(nodes[node])))
+
+    def join(self, node: int, nodes: Mapping[int, Node]) -> bool:
+        members = ask_others(node, nodes, lambda gateway: take_in(gateway, peer_url(nodes[node])))
+        if members:
+            self._came_later[node] = members
+        return bool(members)
 
     def scripts(self) -> Mapping[str, Script]:
         return scripts(self.version)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.machines.errors import NodeError
@@ -11,7 +12,7 @@ from tidemark.harness.systems.outside.real_system import Node, RealSystem, View
 from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
 from tidemark.nemesis import SIMULATED_ONLY
 from tidemark.nemesis.kind import Part
-from tidemark.nemesis.kinds import KINDS, kinds_on
+from tidemark.nemesis.kinds import KINDS, MEMBERSHIP, kinds_on, kinds_that_need
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families.outside import OutsideVariant
 
@@ -38,11 +39,13 @@ NOT_SUFFERED = {
     "clock-jump": "nobody can see whether its clock is moved: a static binary loads no libfaketime",
 }
 """What nobody can do to a system that is seen from outside."""
+STAYS = "nobody can take it out of the members: the system has no leave and join"
 NO_LEADER = "it waits for the {role}, and nobody sees who leads: the system has no view"
 NO_DELAY = "this kernel has no netem, and nobody can delay its messages otherwise"
 ROLES = ("leader", "follower")
 NO_EPOCH = 0
 """Of a node that tells none."""
+JOIN_S, JOIN_PAUSE_S = 90.0, 0.3
 VOLATILE = "256m"
 """For the ledger of what was synced."""
 
@@ -84,7 +87,8 @@ class OutsideSystem(System, Watched):
     @property
     def not_suffered(self) -> Mapping[str, str]:
         """Kind of fault → why it cannot suffer it."""
-        return {**NOT_SUFFERED, **self.real.suffers_not}
+        stays = {} if self.real.changes_members else dict.fromkeys(kinds_that_need(MEMBERSHIP), STAYS)
+        return {**NOT_SUFFERED, **stays, **self.real.suffers_not}
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Whatever it cannot suffer is left out of the plan, and told."""
@@ -162,6 +166,25 @@ class OutsideSystem(System, Watched):
             raise NodeError(f"{self.name} cannot be set up: {error}") from error
         for control in controls.values():
             control.admin.ask("sync")
+
+    def leave(self, node: int, deployment: Deployment) -> str:
+        try:
+            self.real.leave(node, _nodes(deployment))
+        except Exception as error:  # noqa: BLE001 - somebody else's code
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    def join(self, node: int, deployment: Deployment) -> bool:
+        deadline = time.monotonic() + JOIN_S
+        while True:
+            try:
+                return self.real.join(node, _nodes(deployment))
+            except Exception as error:
+                if time.monotonic() > deadline:
+                    raise NodeError(
+                        f"nobody takes node {node} of {self.name} in again within {JOIN_S:g} s: {error}"
+                    ) from error
+                time.sleep(JOIN_PAUSE_S)
 
     def is_halt(self, words: str) -> bool:
         """Nobody knows of a reason why its protocol would have it give up."""

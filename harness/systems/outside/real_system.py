@@ -273,6 +273,21 @@ class RealSystem(ABC):
         """
         raise NotImplementedError
 
+    def leave(self, node: int, nodes: Mapping[int, Node]) -> None:
+        """The process of a node has ended: have the others take it out of their members, for good. Who has no such method, and
+        `join`, cannot suffer ``leave``. May raise: they refused, or nobody knows.
+        """
+        raise NotImplementedError
+
+    def join(self, node: int, nodes: Mapping[int, Node]) -> bool:
+        """A node that was to leave is about to be started. If it has left, have the others take it in again, as somebody new; asked
+        again after whatever this raises, for a minute and a half.
+
+        Returns:
+            Whether it had left. Then its disk is emptied, and `process` says what runs on it from now on.
+        """
+        raise NotImplementedError
+
     def describe(self) -> Mapping[str, Any]:
         """What a history's first line says of it besides."""
         return {}
@@ -289,6 +304,11 @@ class RealSystem(ABC):
     def shows_leaders(self) -> bool:
         """Whether somebody wrote `view`."""
         return type(self).view is not RealSystem.view
+
+    @property
+    def changes_members(self) -> bool:
+        """Whether somebody wrote `leave` and `join`."""
+        return type(self).leave is not RealSystem.leave and type(self).join is not RealSystem.join
 
     @property
     def shows_logs(self) -> bool:

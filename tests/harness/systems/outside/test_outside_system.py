@@ -7,6 +7,7 @@ import pytest
 from tidemark import Install, Process, RealSystem, View
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.runs.suffering import suffer
+from tidemark.harness.systems.outside import adapter
 from tidemark.harness.systems.outside.adapter import OutsideSystem, told
 from tidemark.harness.systems.registry import find_system
 from tidemark.harness.systems.system import Deployment, SystemRefusalError
@@ -77,6 +78,58 @@ def test_where_links_cannot_be_slowed_that_is_left_out():
 
 def test_a_fault_that_waits_for_an_event_strikes_at_its_time():
     assert suffered(Seen()).faults[6].after is None
+
+
+class Changing(Shy):
+    name = "changing"
+    fails = 2
+
+    def leave(self, node, nodes):
+        raise NodeError("no majority")
+
+    def join(self, node, nodes):
+        self.fails -= 1
+        if self.fails >= 0:
+            raise OSError("nobody listens")
+        return True
+
+
+def deployed(system):
+    machines = {node: SimpleNamespace(inner_ip=f"10.0.0.{node}") for node in (1, 2, 3)}
+    return Deployment(machines, ClusterSpec(), system.variant(system.default_variant))
+
+
+def test_who_has_no_members_to_change_does_not_suffer_that_they_leave():
+    assert (
+        OutsideSystem(Shy()).not_suffered["leave"]
+        == "nobody can take it out of the members: the system has no leave and join"
+    )
+    assert "leave" not in OutsideSystem(Changing()).not_suffered
+
+
+def test_it_is_told_why_nobody_leaves_and_joining_is_tried_again(monkeypatch):
+    monkeypatch.setattr(adapter, "JOIN_PAUSE_S", 0)
+    system = OutsideSystem(Changing())
+    deployment = deployed(system)
+
+    assert system.leave(1, deployment) == "NodeError: no majority"
+    assert system.join(1, deployment)
+
+
+def test_who_is_not_taken_in_in_time_is_an_error(monkeypatch):
+    monkeypatch.setattr(adapter, "JOIN_S", -1)
+    system = OutsideSystem(Changing())
+    with pytest.raises(NodeError, match="nobody takes node 1 of changing in again"):
+        system.join(1, deployed(system))
+
+
+def test_our_own_nodes_refuse_to_leave():
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(), (Fault("leave", S, S, "b1"),), 3 * S)
+    system = find_system("tidemark")
+    with pytest.raises(
+        SystemRefusalError, match="tidemark has no members that leave and join, so it cannot do leave: try reassignment"
+    ):
+        system.check(plan, system.variant("kafka-2.7"))
 
 
 def test_a_view_without_offsets_keeps_nothing_waiting():
