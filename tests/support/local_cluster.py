@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 import time
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
+from forked_node import ForkedNode
 from kept_ports import keep_ports
 from kio.schema.errors import ErrorCode
 from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -234,13 +233,7 @@ class LocalCluster:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "node.json"
         path.write_text(json.dumps(self.config(node)))
-        with (folder / "log").open("a") as log:
-            self.processes[node] = subprocess.Popen(
-                [sys.executable, "-m", "tidemark.nodes.process", "--config", str(path)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        self.processes[node] = ForkedNode(path, folder / "log")
 
     def kill(self, node):
         """SIGKILL; the exit code."""

@@ -59,18 +59,24 @@ def take_out(gateway: Gateway, url: str) -> None:
 
 
 def take_in(gateway: Gateway, url: str) -> Members:
-    """Have the members agree on one more; who they are then. Nobody, if it is one of them.
+    """Have the members agree on one more; who they are then. Nobody, if it is one of them, or if there is no majority that could
+    tell: then it may be needed for one.
 
     Raises:
         EtcdError: they do not, or nobody knows. OSError, http.client.HTTPException: there is no answer.
     """
-    if any(url in one["peerURLs"] for one in _listed(gateway)):
+    try:
+        there = _listed(gateway)
+    except EtcdError:
+        there = _listed(gateway, by_majority=False)
+    if any(url in one["peerURLs"] for one in there):
         return frozenset()
     answer = gateway.ask("cluster/member/add", {"peerURLs": [url]})
     return frozenset(address for one in answer["members"] for address in one["peerURLs"])
 
 
-def _listed(gateway: Gateway) -> list[dict[str, list[str]]]:
-    """The members, as a majority agrees (as one member knows, before etcd 3.5)."""
-    found: list[dict[str, list[str]]] = gateway.ask("cluster/member/list", {"linearizable": True})["members"]
+def _listed(gateway: Gateway, *, by_majority: bool = True) -> list[dict[str, list[str]]]:
+    """The members, as a majority agrees, or as this one knows (before etcd 3.5 always)."""
+    asked = {"linearizable": by_majority}
+    found: list[dict[str, list[str]]] = gateway.ask("cluster/member/list", asked)["members"]
     return found

@@ -21,7 +21,7 @@ class Played:
     """Members that agree at once; whoever listens at a port of `deaf` does not answer."""
 
     def __init__(self):
-        self.listed, self.deaf, self.asked = dict.fromkeys(URLS.values(), "8"), set(), []
+        self.listed, self.deaf, self.asked, self.alone = dict.fromkeys(URLS.values(), "8"), set(), [], False
 
     def gateway(self, address, patience_s):
         if address[1] - 2000 in self.deaf:
@@ -30,6 +30,8 @@ class Played:
 
     def ask(self, path, about):
         self.asked.append((path, about))
+        if about.get("linearizable", True) and self.alone:
+            raise EtcdError("request timed out", 14)
         if path == "cluster/member/remove":
             del self.listed[URLS[1]]
         if path == "cluster/member/add":
@@ -77,6 +79,20 @@ def test_the_member_that_is_to_leave_is_not_asked_and_the_next_is_if_one_does_no
     played.deaf = {2, 3}
     with pytest.raises(NodeError, match="no other member did it: nobody listens"):
         EtcdSystem("3.5.1").leave(1, NODES)
+
+
+def test_without_a_majority_nobody_leaves_and_who_may_still_be_a_member_is_started_as_it_is(played):
+    played.alone = True
+    with pytest.raises(NodeError, match="request timed out"):
+        EtcdSystem("3.5.1").leave(1, NODES)
+    assert not EtcdSystem("3.5.1").join(1, NODES)
+
+
+def test_who_is_known_to_have_left_waits_for_a_majority_that_takes_it_in(played):
+    played.alone = True
+    del played.listed[URLS[1]]
+    with pytest.raises(NodeError, match="request timed out"):
+        EtcdSystem("3.5.1").join(1, NODES)
 
 
 def test_what_members_refuse_is_told(played):
