@@ -26,6 +26,11 @@ READS_AND_WRITES = {SET: ("read", "add"), COUNTER: ("read", "add"), QUEUE: ("deq
 """What a read and a write of an object without keys are called."""
 USUAL: dict[str, dict[str, int]] = {QUEUE: {"reads": 2, "writes": 3}}
 """The mix of a kind, where it is another than that of the others: of a queue that is never empty more can be lost."""
+LARGE: dict[str, dict[str, int]] = {
+    LIST_APPEND: {"keys": 2_000, "operations": 60, "reads": 1, "writes": 3, "longest": 100},
+}
+"""A mix whose every operation takes the servers a while, so that what happens to them happens in the midst of one."""
+SHARE_OF_LARGE = 0.3
 MOST = 100_000
 
 
@@ -90,6 +95,12 @@ class ObjectWorkload:
     def usual(cls, kind: str) -> ObjectWorkload:
         """With the mix that is usual for its kind."""
         return cls(kind, **USUAL.get(kind, {}))
+
+    @classmethod
+    def drawn(cls, kind: str, seed: int) -> ObjectWorkload:
+        """With the usual mix, or by chance with the large one of its kind, if there is one."""
+        is_large = kind in LARGE and Random(f"{seed}/mix").random() < SHARE_OF_LARGE
+        return cls(kind, **LARGE[kind]) if is_large else cls.usual(kind)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -119,8 +119,8 @@ class Plan:
                 )
 
     def on_object(self, kind: str) -> Plan:
-        """The same plan, whose clients work on an object with the mix that is usual for its kind."""
-        return replace(self, workload=replace(self.workload, object=ObjectWorkload.usual(kind)))
+        """The same plan, whose clients work on an object, with a mix that goes by the plan's noise."""
+        return replace(self, workload=replace(self.workload, object=ObjectWorkload.drawn(kind, self.noise_seed)))
 
     def scaled(self, factor: float) -> Plan:
         """The same plan with every time multiplied: settings, workload, faults and their amounts where those are times.

@@ -46,9 +46,14 @@ class BuiltImage(NamedTuple):
 
 
 @contextmanager
-def one_at_a_time(tell: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Commands that start together do the work once; whoever comes second is told for whom it waits, and finds what is built."""
-    with (cache_folder() / "images.lock").open("a+") as file:
+def one_at_a_time(tell: Callable[[str], None] | None = None, what: str = "images") -> Iterator[None]:
+    """Commands that start together do the work once; whoever comes second is told for whom it waits, and finds what is built.
+
+    Args:
+        tell: hears that.
+        what: is made; who makes something else does not wait.
+    """
+    with (cache_folder() / f"{what}.lock").open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

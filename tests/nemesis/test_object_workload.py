@@ -54,6 +54,16 @@ def test_a_register_is_never_compared():
     assert {one.f for one in some(ObjectWorkload("register"), 300)} == {"read", "write"}
 
 
+def test_some_plans_have_large_transactions():
+    drawn = [ObjectWorkload.drawn("list-append", seed) for seed in range(200)]
+    large = [one for one in drawn if one != ObjectWorkload.usual("list-append")]
+
+    assert 40 < len(large) < 80
+    assert {one.longest for one in large} == {100}
+    assert ObjectWorkload.drawn("list-append", 7) == ObjectWorkload.drawn("list-append", 7)
+    assert {ObjectWorkload.drawn("queue", seed) for seed in range(50)} == {ObjectWorkload.usual("queue")}
+
+
 def test_a_plan_keeps_its_object():
     work = ObjectWorkload("cas-register", keys=3, compares=0)
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(object=work), (), 1)

@@ -17,6 +17,8 @@ SHAPES = ((4, 4), (5, 5), (4, 3), (5, 3), (2, 2))
 """Brokers and replicas, where nobody asked for any."""
 _ODD_MAJORITIES = (6, 4)
 """Two servers that may come to a group whose majority is three of four: where groups change, what needs the most care."""
+INTERVALS_MS = (10, 20, 20, 40, 60, 60, 120)
+"""Pauses between sends: most of what a run costs is what clients do, and few bugs need them as busy as can be."""
 _SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE, _GROUPS_SHAPED = 0.1, 0.1, 0.15, 0.1, 0.5
 
 
@@ -54,7 +56,7 @@ class Circumstances:
         work = WorkloadSpec(
             producers=2,
             consumers=self._consumers,
-            interval_us=rng.choice((10, 20, 60)) * MS,
+            interval_us=rng.choice(INTERVALS_MS) * MS,
             batch=rng.choice((1, 1, 3)),
         )
         if rng.random() < _BURSTS:

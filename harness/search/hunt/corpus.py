@@ -10,7 +10,7 @@ from tidemark.harness.search.hunt.trial import BROKEN, NEAR, Trial
 from tidemark.nemesis import Plan
 
 KEPT = 4
-"""So many plans of each profile are kept for each mark: those with the fewest faults."""
+"""So many plans of each profile are kept for each mark: those whose runs took the fewest events, and so the least time."""
 NEARNESS = {NEAR: 16.0, BROKEN: 4.0}
 """What a near miss, or a violation that is not the quarry, is worth more than a mark of the same rarity."""
 COMMON = 30
@@ -18,10 +18,11 @@ COMMON = 30
 
 
 class Entry(NamedTuple):
-    """A plan, and what its run reached: mark → µs."""
+    """A plan, what its run reached, mark → µs, and how many events it took."""
 
     plan: Plan
     reached: dict[str, int]
+    events: int
 
 
 class Corpus:
@@ -34,7 +35,7 @@ class Corpus:
         """In how many tries each kind of fault struck."""
         self.tries = 0
         self.best: dict[str, dict[str, list[Entry]]] = {}
-        """Profile → mark → the smallest plans that reached it."""
+        """Profile → mark → the cheapest plans that reached it."""
 
     def __len__(self) -> int:
         """How many different plans it has."""
@@ -46,20 +47,20 @@ class Corpus:
         return list({id(entry): entry for entry in every}.values())
 
     def add(self, plan: Plan, trial: Trial) -> list[str]:
-        """Take a tried plan in, where it is among the smallest that reached a mark; returns the marks nobody had reached."""
+        """Take a tried plan in, where it is among the cheapest that reached a mark; returns the marks nobody had reached."""
         self.tries += 1
         new = [name for name in trial.reached if name not in self.seen]
         self.seen.update(trial.reached.keys())
         self.struck.update(trial.struck)
-        entry = Entry(plan, trial.reached)
+        entry = Entry(plan, trial.reached, trial.events)
         best = self.best.setdefault(plan.profile, {})
         for name in trial.reached:
             kept = best.setdefault(name, [])
             if len(kept) < KEPT:
                 kept.append(entry)
             else:
-                place = max(range(KEPT), key=lambda i: len(kept[i].plan.faults))
-                if len(plan.faults) < len(kept[place].plan.faults):
+                place = max(range(KEPT), key=lambda i: kept[i].events)
+                if trial.events < kept[place].events:
                     kept[place] = entry
         return new
 

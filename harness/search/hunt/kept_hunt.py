@@ -153,7 +153,7 @@ def _plain(corpus: Corpus) -> dict[str, Any]:
         "tries": corpus.tries,
         "seen": dict(corpus.seen),
         "struck": dict(corpus.struck),
-        "entries": [{"plan": entry.plan.to_json(), "reached": entry.reached} for entry in entries],
+        "entries": [{**entry._asdict(), "plan": entry.plan.to_json()} for entry in entries],
         "best": {
             profile: {name: [places[id(entry)] for entry in kept] for name, kept in marks.items()}
             for profile, marks in corpus.best.items()
@@ -163,7 +163,7 @@ def _plain(corpus: Corpus) -> dict[str, Any]:
 
 def _corpus(data: dict[str, Any]) -> Corpus:
     corpus = Corpus()
-    entries = [Entry(Plan.from_json(one["plan"]), one["reached"]) for one in data["entries"]]
+    entries = [Entry(**{**one, "plan": Plan.from_json(one["plan"])}) for one in data["entries"]]
     corpus.tries = data["tries"]
     corpus.seen = Counter(data["seen"])
     corpus.struck = Counter(data["struck"])

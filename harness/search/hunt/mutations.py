@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from tidemark.harness.search.hunt.circumstances import Circumstances
+from tidemark.harness.search.hunt.circumstances import INTERVALS_MS, Circumstances
 from tidemark.harness.search.hunt.episodes import with_faults
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault, some_target
 from tidemark.harness.search.hunt.scenes import some_scene
@@ -162,5 +162,5 @@ class Mutations:
             draft.faults += others[begin : begin + draft.rng.choice((1, 2, 3))]
 
     def _busier(self, draft: Draft) -> None:
-        interval_us, batch = draft.rng.choice((10, 20, 60, 120)) * MS, draft.rng.choice((1, 1, 3, 10))
+        interval_us, batch = draft.rng.choice(INTERVALS_MS) * MS, draft.rng.choice((1, 1, 3, 10))
         draft.plan = replace(draft.plan, workload=replace(draft.plan.workload, interval_us=interval_us, batch=batch))

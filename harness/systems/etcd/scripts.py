@@ -1,20 +1,26 @@
-"""What is lost of a set, and by which faults.
+"""What is lost of a set, and by which faults, and how members come to differ.
 
 A cluster of one member answered a put before its log was synced (issue 14370 of etcd, repaired in 3.5.5). Those of several do not:
-what is committed is in the logs of a majority before.
+what is committed is in the logs of a majority before. Up to 3.5.2 a member noted that it had applied an entry before it had, so one
+that was killed in between never did (issue 13766): the more work a transaction is, the likelier.
 """
 
 from __future__ import annotations
 
 from tidemark.harness.systems.outside.real_system import Script
 from tidemark.nemesis import Fault, ObjectWorkload, Plan, WorkloadSpec
+from tidemark.nemesis.object_workload import LARGE
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 
 S = 1_000_000
 _ONE = ClusterSpec(brokers=1, replication_factor=1, settings=Settings(min_isr=1))
 _WORK = WorkloadSpec(producers=4, consumers=1, interval_us=S // 5, object=ObjectWorkload("set"))
-REPAIRED = (3, 5, 5)
+_BUSY = WorkloadSpec(
+    producers=8, consumers=0, interval_us=S // 30, object=ObjectWorkload("list-append", **LARGE["list-append"])
+)
+REPAIRED, APPLIES_ALL, APPLIED_ALL_BEFORE = (3, 5, 5), (3, 5, 3), (3, 5, 0)
+_KILLS = 30
 _LOG_FILE = 2
 """Noise seed of a plan that damages one of a member's two files: by it the write-ahead log, and not the store."""
 
@@ -28,7 +34,9 @@ def scripts(version: str) -> dict[str, Script]:
     slow_and_lost = [
         fault for at in (2 * S, 12 * S, 22 * S) for fault in (_slow_disk(at), Fault("power", at + 2 * S, S, "b1"))
     ]
-    is_repaired = tuple(map(int, version.split("."))) >= REPAIRED
+    number = tuple(map(int, version.split(".")))
+    is_repaired = number >= REPAIRED
+    kills = tuple(Fault("crash", S + at * 4 * S // 3, S // 5, f"b{at % 3 + 1}") for at in range(_KILLS))
     return {
         "one-member-loses-power": Script(
             "The power of a cluster of one member fails three times, while each of its syncs takes 400 ms.",
@@ -44,6 +52,12 @@ def scripts(version: str) -> dict[str, Script]:
             "All three are killed at once: what they have written survives.",
             _plan(ClusterSpec(), Fault("crash-all", 4 * S, S)),
             loses=False,
+        ),
+        "killed-in-large-transactions": Script(
+            f"One member after the other is killed, {_KILLS} times in {_KILLS * 4 // 3} s, and starts again at once, while clients "
+            "append to up to a hundred lists in a transaction.",
+            Plan(0, 0, 1, "by hand", ClusterSpec(), _BUSY, kills, _KILLS * 4 * S // 3 + 2 * S),
+            loses=APPLIED_ALL_BEFORE <= number < APPLIES_ALL,
         ),
         "one-loses-tail-two-cut": Script(
             "One follower is cut off while the two others acknowledge writes. The other follower is killed, the second half of its "

@@ -122,6 +122,7 @@ class OutsideSystem(System, Watched):
     def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         from tidemark.harness.systems.outside.image import build_image
 
+        tell(f"getting {self.name}")  # a program of somebody else's may be built now, for many minutes
         return build_image(client, self.name, self.real.install(), tell)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:

@@ -72,7 +72,7 @@ def program(system: str, version: str, name: str, get: Callable[[], bytes]) -> P
     """
     kept = cache_folder() / system / version / name
     if not kept.exists():
-        with one_at_a_time():
+        with one_at_a_time(what=f"{system}-{version}"):  # a build may take half an hour
             if not kept.exists():
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 unfinished = kept.with_suffix(".new")

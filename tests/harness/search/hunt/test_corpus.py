@@ -23,16 +23,16 @@ def with_faults(count):
     return replace(one, faults=one.faults[:1] * count)
 
 
-def reached(*names):
-    return Trial(dict.fromkeys(names, 1_000), None, "valid", "")
+def reached(*names, events=0):
+    return Trial(dict.fromkeys(names, 1_000), None, "valid", "", events=events)
 
 
-def test_the_smallest_plans_of_a_mark_are_kept():
+def test_the_cheapest_plans_of_a_mark_are_kept():
     corpus = Corpus()
     for count in (7, 3, 6, 5, 4, 2, 8):
-        corpus.add(with_faults(count), reached("two-lead"))
+        corpus.add(with_faults(count), reached("two-lead", events=1_000 - count))
 
-    assert sorted(len(entry.plan.faults) for entry in corpus.entries()) == [2, 3, 4, 5]
+    assert sorted(len(entry.plan.faults) for entry in corpus.entries()) == [5, 6, 7, 8]
     assert len(corpus) == KEPT
 
 

@@ -88,13 +88,23 @@ def test_a_log_has_no_clients_for_registers(text):
         system.check(plan("cas-register"), system.variant(system.default_variant))
 
 
-@pytest.mark.parametrize(("version", "loses"), [("3.5.0", True), ("3.5.4", True), ("3.5.5", False), ("3.7.3", False)])
-def test_one_member_loses_by_power_what_it_answered_before_3_5_5(version, loses):
+@pytest.mark.parametrize(
+    ("version", "loses", "differs"),
+    [
+        ("3.4.20", True, False),
+        ("3.5.0", True, True),
+        ("3.5.2", True, True),
+        ("3.5.4", True, False),
+        ("3.5.5", False, False),
+    ],
+)
+def test_which_versions_lose_by_power_and_which_come_to_differ_by_kills(version, loses, differs):
     found = find_system(f"etcd:{version}").real.scripts()
     assert {name: script.loses for name, script in found.items()} == {
         "one-member-loses-power": loses,
         "all-lose-power": False,
         "kill-all": False,
+        "killed-in-large-transactions": differs,
         "one-loses-tail-two-cut": True,
         "one-killed-two-cut": False,
     }
