@@ -172,7 +172,8 @@ class Operations:
         if self._work.kind in READS_AND_WRITES:
             return [Intended(READS_AND_WRITES[self._work.kind][0], None, None)]
         if self._work.kind == LIST_APPEND:
-            return [Intended("txn", None, (("r", key, None),)) for key in self.used]
+            some = (self.used[at : at + self._work.longest] for at in range(0, len(self.used), self._work.longest))
+            return [Intended("txn", None, tuple(("r", key, None) for key in keys)) for keys in some]
         return [Intended("read", key, None) for key in self.used]
 
     def _micro(self) -> tuple[str, str, int | None]:

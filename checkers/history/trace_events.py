@@ -220,6 +220,13 @@ class Members(Event):
     epoch: int
     committed: bool
 
+class Seen(Event):
+    is_leader: bool
+    leader_epoch: int
+    leo: int
+    hw: int
+    leader: int
+
 class Restored(Event): ...
 
 class Converged(Event):

@@ -24,6 +24,8 @@ from tidemark.harness.live import verify_healed
 from tidemark.harness.live.final_states import all_answer, dump_logs
 from tidemark.harness.live.link_faults import NETEM, TRANSPORT
 from tidemark.harness.live.live_cluster import LiveCluster
+from tidemark.harness.live.onlookers import Onlookers
+from tidemark.harness.live.outside_observation import OutsideObservation
 from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.machines.cluster import Cluster
@@ -167,6 +169,7 @@ class _Run:
         self._folder = folder
         self._workload: Workload
         self._clients_work = False
+        self._onlookers: Onlookers | None = None
         self._evidence: dict[int, Evidence] = {}
         self._segments: dict[int, dict[str, Segment]] = {}
 
@@ -182,6 +185,8 @@ class _Run:
                 with suppress(ClientsError):
                     self._workload.stop()
             raise
+        finally:
+            self._look_no_more()
         return self._told(meta)
 
     # tidemark.harness.runs.phases.Run
@@ -191,6 +196,8 @@ class _Run:
         self._progress.began_s = time.monotonic()
         self._clients_work = True
         self._clients(self._workload.start)
+        if isinstance(self.world.observation, OutsideObservation) and self.world.observation.sees_leaders:
+            self._onlookers = Onlookers(self.world.brokers(), self.world.observation.glance, self.world.trace_event)
 
     def healed(self) -> None:
         self.world.settle()
@@ -215,7 +222,13 @@ class _Run:
         return self._clients(lambda: self._workload.final_read(deadline))
 
     def collect(self) -> None:
+        self._look_no_more()
         self._evidence, self._segments = dump_logs(self.world, self._folder)
+
+    def _look_no_more(self) -> None:
+        if self._onlookers is not None:
+            self._onlookers.close()
+            self._onlookers = None
 
     # Its clients, and what came of it
 

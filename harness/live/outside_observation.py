@@ -59,6 +59,10 @@ class OutsideObservation(Observation):
             for name, replicas in self._logs.items()
         }
 
+    def glance(self, node: int) -> dict[str, dict[str, Any]]:
+        """How one node stands with each log, unless a fault keeps it from answering; may be called from any thread."""
+        return {} if self._excused(node) else self._logs_of(node)
+
     def _logs_of(self, node: int) -> dict[str, dict[str, Any]]:
         asked = {name: replicas for name, replicas in self._logs.items() if node in replicas}
         found = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.checkers.history.history import History
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Reassign
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Reassign, Seen
 from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS
 
 
@@ -77,10 +77,11 @@ def lanes_of(history: History, partition: str, offset: int | None) -> list[Lane]
     for event in history.trace:
         if event[NODE] in builders and event[PARTITION] in {partition, ""}:
             builders[event[NODE]].take(event)
+    seen = {event.node for event in Seen.among(history.trace, partition)}
     for lane in (builder.lane for builder in builders.values()):
         lane.spans += _fault_spans(history, lane.node, end)
-        if history.meta.get("untold"):  # nobody knows where its log ended meanwhile
-            lane.leo, lane.hw = [], []
+        if history.meta.get("untold"):  # what nobody has seen nobody knows
+            lane.leo, lane.hw = ([], []) if lane.node not in seen else (lane.leo[1:], lane.hw[1:])
     return [builder.lane for builder in builders.values()]
 
 
@@ -108,6 +109,17 @@ class _Builder:
     def _on_follow(self, _: tuple[Any, ...], time: int, epoch: int, leader: int, leo: int, hw: int) -> None:
         self._term(Term(time, self._end, epoch, leader, leads=False))
         self._ends(time, leo, hw)
+
+    def _on_seen(
+        self, _: tuple[Any, ...], time: int, leads: bool, epoch: int, end: int, committed: int, leader: int
+    ) -> None:
+        now, last = (
+            (epoch, self.lane.node if leads else leader, leads),
+            self.lane.terms[-1] if self.lane.terms else None,
+        )
+        if last is None or last.end != self._end or (last.epoch, last.leader, last.leads) != now:
+            self._term(Term(time, self._end, *now))
+        self._ends(time, end, committed)
 
     def _on_append(self, _: tuple[Any, ...], time: int, base: int, epoch: int, values: tuple[Any, ...]) -> None:
         if self._offset is not None and base <= self._offset < base + len(values):

@@ -65,7 +65,7 @@ def tell(history: History, anomaly: Anomaly, deciding: Collection[int] = ()) -> 
     damage = [moment.time for moment in found if moment.rank == 0 and not moment.decided]
     start = min(damage) if offset is not None and damage else anomaly.time - 2_000_000
     if history.meta.get("untold"):
-        start = 0  # between the faults and the logs at the end nobody has seen anything
+        start = 0  # little is seen between the faults and the logs at the end
     start = min([start, *(moment.time for moment in found if moment.decided)])
     found = [
         moment for moment in found if moment.rank == 0 or start <= moment.time <= max(damage, default=anomaly.time)

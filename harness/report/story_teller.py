@@ -66,6 +66,8 @@ class StoryTeller:
         self._down: dict[int, int] = {}
         self._committed = False
         self._taken_over_without = False
+        self._seen_to_end: dict[int, int] = {}
+        self._seen_to_lead: set[tuple[int, int]] = set()
 
     def moments(self) -> Iterator[Moment]:
         """All moments, not yet in order."""
@@ -159,6 +161,24 @@ class StoryTeller:
             if rank_and_words is not None:
                 terms = (_how_elected(str(fields[4])),) if event == "elect" else ()
                 yield Moment(time, node, event, rank_and_words[1], rank_and_words[0], terms=terms)
+
+    def _seen(
+        self, time: int, node: int, leads: bool, epoch: int, end: int, committed: int, leader: int
+    ) -> tuple[int, str] | None:
+        """Of a system that traces nothing: who takes over, and whose log is cut."""
+        before = self._seen_to_end.get(node, 0)
+        was_there = self._offset is not None and max(self._seen_to_end.values(), default=0) > self._offset
+        self._seen_to_end[node] = end
+        if leads and (node, epoch) not in self._seen_to_lead:
+            self._seen_to_lead.add((node, epoch))
+            lacks = self._offset is not None and was_there and end <= self._offset
+            ending = f", before offset {self._offset}, which another's log had reached" if lacks else ""
+            return (
+                0 if lacks else 1
+            ), f"Broker {node} is seen to lead in epoch {epoch}; its log ends at {end}{ending}."
+        if end < before and self._offset is not None and end <= self._offset < before:
+            return 0, f"The log of broker {node}, which ended at {before}, is seen to end at {end}."
+        return None
 
     def _append(self, time: int, node: int, base: int, epoch: int, values: tuple[Any, ...]) -> tuple[int, str] | None:
         if self._offset is None or not base <= self._offset < base + len(values):

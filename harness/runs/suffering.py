@@ -74,7 +74,7 @@ def suffer(plan: Plan, family: Family, refused: Mapping[int, str] = _NONE) -> Su
                 instead[f"waiting for {event}: {heard} is waited for"] = None
                 fault = replace(fault, after=replace(fault.after, event=heard))  # noqa: PLW2901
         faults.append(fault)
-    if not family.has_isr:
+    if not family.has_isr and family.hears:  # nobody knows what counts in a system that is seen from outside
         instead[NO_MIN_ISR] = None
         if plan.cluster.settings.unclean_election:
             missing.append(UNCLEAN)

@@ -117,10 +117,10 @@ class Entries:
             raise ConfigError(f"{name} must be a list, not {value!r}")
         return value
 
-    def texts(self, name: str) -> list[str]:
-        """A list of texts; empty if it is not there."""
+    def texts(self, name: str, *, empty: bool = False) -> list[str]:
+        """A list of texts, which may be empty ones if that is permitted; empty if it is not there."""
         value = self.listed(name)
-        if not all(isinstance(entry, str) and entry for entry in value):
+        if not all(isinstance(entry, str) and (entry or empty) for entry in value):
             raise ConfigError(f"{name} must be a list of texts, not {value!r}")
         return value
 

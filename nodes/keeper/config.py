@@ -54,7 +54,7 @@ class KeeperConfig(NamedTuple):
             entries.path("output"),
             entries.path("data"),
             entries.path("ledger"),
-            tuple(entries.texts("argv")),
+            tuple(entries.texts("argv", empty=True)),
             entries.mapping("env", optional=True),
             entries.mapping("files", optional=True),
             "".join(entries.texts("ready")),

@@ -39,6 +39,14 @@ def test_the_final_reads_have_every_key_that_was_used():
     ]  # fmt: skip
 
 
+def test_the_final_reads_of_lists_are_as_large_as_transactions_are():
+    operations = Operations(ObjectWorkload("list-append", keys=9, operations=50, longest=4), 1)
+    list(islice(operations, 3))
+    read = [[key for _, key, _ in one.value] for one in operations.final_reads()]
+    assert [len(keys) for keys in read] == [4, 4, 1]
+    assert [key for keys in read for key in keys] == operations.used
+
+
 def test_every_element_is_appended_once():
     found = some(ObjectWorkload("list-append"), 300)
     elements = [(key, value) for one in found for what, key, value in one.value if what == "append"]

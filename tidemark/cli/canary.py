@@ -223,7 +223,7 @@ def _told(
         }
         click.echo(json.dumps(told))
     else:
-        print_verdict(verdict, output())
+        print_verdict(verdict, history, output())
         for one in counted(fates):
             click.echo(
                 f"  {one.count:,} {'record' if one.count == 1 else 'records'} {one.told}, {one.there}: {one.meaning}"

@@ -142,7 +142,7 @@ def check_command(options: CheckOptions) -> int:
     if options.as_json:
         click.echo(json.dumps(verdict.to_json()))
     else:
-        print_verdict(verdict, output())
+        print_verdict(verdict, history, output())
         if (step := next_step(path, history, verdict)) is not None:
             click.echo(f"  next: {step}")
     return exit_code([verdict.valid])

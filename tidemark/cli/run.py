@@ -91,6 +91,10 @@ class RunOptions(Options):
     as_json: bool = shared(json_option)
 
 
+THIN = 0.25
+"""Of a run on real servers in which a smaller share was acknowledged a person should not think that it showed much."""
+
+
 @click.command("run", epilog=EPILOG)
 @rule_option
 @taking(RunOptions)
@@ -143,7 +147,9 @@ def run_command(options: RunOptions) -> int:
             f"[bold]{shown_as(run.history.meta)}[/], plan {plan.index} of seed {plan.seed} ({plan.profile}): "
             f"{len(plan.faults)} faults, {run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[world.name]}, digest {run.digest}"
         )
-        print_verdict(verdict, console)
+        print_verdict(verdict, run.history, console)
+        if not world.is_simulated and verdict.valid != "invalid" and (thin := _thin(verdict)):
+            console.print(f"  {thin}", soft_wrap=True, highlight=False)
         for one in known:
             console.print(f"  known: {escape(one.words)}", soft_wrap=True, highlight=False)
         for sentence in run.history.meta.get("not_suffered", ()):
@@ -154,6 +160,17 @@ def run_command(options: RunOptions) -> int:
         if options.is_kept:
             console.print(f"  kept: {kept or 'nothing new'}", soft_wrap=True)
     return exit_code([verdict.valid])
+
+
+def _thin(verdict: Verdict) -> str:
+    """What to say of a run in which hardly anything was acknowledged; empty of any other."""
+    share = verdict.stats.get("availability")
+    if share is None or share >= THIN:
+        return ""
+    return (
+        f"only {share:.0%} of what was sent before healing was acknowledged, so there was little to lose: "
+        "with --time-scale 3 faults are as much further apart, and the servers have the time to elect a leader"
+    )
 
 
 _OF = {"sim": " of virtual time", "docker": " in containers"}

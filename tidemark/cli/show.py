@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from tidemark.checkers.acknowledged import of_acknowledged
+from tidemark.checkers.history.leaders_seen import in_words, leaders_seen
 from tidemark.checkers.verdict.alike import alike
 from tidemark.checkers.verdict.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION, seconds
 from tidemark.checkers.verdict.visible import brief, visible
@@ -15,7 +16,7 @@ from tidemark.checkers.verdict.visible import brief, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tidemark.checkers import Verdict
+    from tidemark.checkers import History, Verdict
 
 _COLOURS = {"valid": "green", "invalid": "red", "unknown": "yellow"}
 MARKS = {
@@ -30,7 +31,7 @@ _LONGEST = 2_000
 """Of a sentence so many characters are printed: keys and values may have any number. JSON has all of it."""
 
 
-def print_verdict(verdict: Verdict, console: Console) -> None:
+def print_verdict(verdict: Verdict, history: History, console: Console) -> None:
     """The verdict, what happened in numbers, and each anomaly in a sentence: violations first."""
     colour = _COLOURS[verdict.valid]
     alone = ", judged by what the clients saw alone" if verdict.judged_from == CLIENTS else ""
@@ -45,7 +46,10 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     console.print(f"  [bold]{escape(of_acknowledged(stats))}[/]", soft_wrap=True)
     if verdict.unknown_because:
         console.print(f"  unknown because {escape(brief(visible(verdict.unknown_because), _LONGEST))}")
-    if "operations" not in stats and verdict.judged_from != CLIENTS:
+    if history.meta.get("untold"):
+        if seen := in_words(leaders_seen(history.trace)):
+            console.print(f"  {seen}", soft_wrap=True, highlight=False)
+    elif "operations" not in stats and verdict.judged_from != CLIENTS:
         console.print(
             f"  {stats['elections']} elections, {stats['truncations']} truncations "
             f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"

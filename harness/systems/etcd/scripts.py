@@ -36,7 +36,7 @@ def scripts(version: str) -> dict[str, Script]:
     ]
     number = tuple(map(int, version.split(".")))
     is_repaired = number >= REPAIRED
-    kills = tuple(Fault("crash", S + at * 4 * S // 3, S // 5, f"b{at % 3 + 1}") for at in range(_KILLS))
+    kills = tuple(Fault("crash", S + at * 4 * S // 3, S // 5, "follower", pick=at) for at in range(_KILLS))
     return {
         "one-member-loses-power": Script(
             "The power of a cluster of one member fails three times, while each of its syncs takes 400 ms.",
@@ -54,7 +54,7 @@ def scripts(version: str) -> dict[str, Script]:
             loses=False,
         ),
         "killed-in-large-transactions": Script(
-            f"One member after the other is killed, {_KILLS} times in {_KILLS * 4 // 3} s, and starts again at once, while clients "
+            f"A follower is killed, {_KILLS} times in {_KILLS * 4 // 3} s, and starts again at once, while clients "
             "append to up to a hundred lists in a transaction.",
             Plan(0, 0, 1, "by hand", ClusterSpec(), _BUSY, kills, _KILLS * 4 * S // 3 + 2 * S),
             loses=APPLIED_ALL_BEFORE <= number < APPLIES_ALL,

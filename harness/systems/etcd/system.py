@@ -16,6 +16,7 @@ from tidemark.harness.systems.etcd.members import PEERS, Members, ask_others, pe
 from tidemark.harness.systems.etcd.revisions import entries
 from tidemark.harness.systems.etcd.scripts import scripts
 from tidemark.harness.systems.outside.real_system import (
+    ALONE,
     CLIENT_PORT,
     DATA,
     Install,
@@ -59,7 +60,8 @@ class EtcdSystem(RealSystem):
     data_files: ClassVar[Sequence[str]] = ("etcd/member/wal/*.wal", "etcd/member/snap/*")
     shows_files = False
     suffers_not: ClassVar[Mapping[str, str]] = {
-        "disk": "a member that has lost its disk must be removed and added again by an operator"
+        "disk": "a member that has lost its disk must be removed and added again by an operator",
+        "from-controller": ALONE,
     }
 
     def __init__(self, version: str) -> None:

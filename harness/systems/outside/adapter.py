@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import Watched
-from tidemark.harness.systems.outside.real_system import Node, RealSystem, View
+from tidemark.harness.systems.outside.real_system import ALONE, Node, RealSystem, View
 from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
 from tidemark.nemesis import SIMULATED_ONLY
 from tidemark.nemesis.kind import Part
@@ -88,7 +88,8 @@ class OutsideSystem(System, Watched):
     def not_suffered(self) -> Mapping[str, str]:
         """Kind of fault → why it cannot suffer it."""
         stays = {} if self.real.changes_members else dict.fromkeys(kinds_that_need(MEMBERSHIP), STAYS)
-        return {**NOT_SUFFERED, **stays, **self.real.suffers_not}
+        alone = {} if self.real.has_something_beside else {"from-controller": ALONE}
+        return {**NOT_SUFFERED, **stays, **alone, **self.real.suffers_not}
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Whatever it cannot suffer is left out of the plan, and told."""

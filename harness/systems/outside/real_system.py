@@ -24,6 +24,7 @@ DATA = "/var/lib/tidemark/data"
 CLIENT_PORT = 19092
 """Where a node must listen for its clients, at any address."""
 ASK_S = 2.0
+ALONE = "nothing stands beside its nodes that one could be cut from"
 
 
 class Jar(NamedTuple):
@@ -304,6 +305,11 @@ class RealSystem(ABC):
     def shows_leaders(self) -> bool:
         """Whether somebody wrote `view`."""
         return type(self).view is not RealSystem.view
+
+    @property
+    def has_something_beside(self) -> bool:
+        """Whether somebody wrote `beside`."""
+        return type(self).beside is not RealSystem.beside
 
     @property
     def changes_members(self) -> bool:

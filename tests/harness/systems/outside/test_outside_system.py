@@ -1,5 +1,6 @@
 """What a system of any protocol is to the live world: what it suffers, how it is told, what is refused."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from tidemark.harness.systems.registry import find_system
 from tidemark.harness.systems.system import Deployment, SystemRefusalError
 from tidemark.nemesis import Fault, Plan, Trigger, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import family_of
 
 S = 1_000_000
@@ -65,6 +67,28 @@ def test_who_shows_no_leader_is_told_which_faults_needed_one():
     assert (
         found.not_suffered[0]
         == "fault 0, crash: it waits for the leader, and nobody sees who leads: the system has no view"
+    )
+
+
+class WithStore(Seen):
+    def beside(self, machine, nodes):
+        pass
+
+
+def test_who_has_nothing_beside_cannot_be_cut_from_it():
+    assert "from-controller" in OutsideSystem(Seen()).not_suffered
+    assert "from-controller" in find_system("etcd:3.5.1").not_suffered
+    assert "from-controller" not in OutsideSystem(WithStore()).not_suffered
+
+
+def test_nothing_is_said_of_what_counts_in_a_system_that_nobody_knows():
+    unclean = replace(PLAN, cluster=ClusterSpec(settings=Settings(unclean_election=True)))
+    system = OutsideSystem(Seen())
+    found = suffer(unclean, family_of(system.variant("seen")))
+
+    assert not any(
+        "unclean.leader" in sentence or "min.insync" in sentence
+        for sentence in (*found.not_suffered, *found.counterparts)
     )
 
 
