@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from http.client import HTTPException
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.systems.etcd.gateway import EtcdError, Gateway
@@ -47,20 +47,23 @@ def ask_others(node: int, nodes: Mapping[int, Node], ask: Callable[[Gateway], An
     raise NodeError(f"no other member did it: {last}")
 
 
-def take_out(gateway: Gateway, url: str) -> None:
-    """Have the members agree that one of them is none any more; nothing is done if it is none.
+def take_out(gateway: Gateway, url: str, known: set[str]) -> None:
+    """Have the members agree that one of them is none any more; nothing is done if it is none. Its number, which nobody has a
+    second time, is put into `known` first.
 
     Raises:
         EtcdError: they do not, or nobody knows. OSError, http.client.HTTPException: there is no answer.
     """
     for one in _listed(gateway):
         if url in one["peerURLs"]:
+            known.add(one["ID"])
             gateway.ask("cluster/member/remove", {"ID": one["ID"]})
 
 
-def take_in(gateway: Gateway, url: str) -> Members:
-    """Have the members agree on one more; who they are then. Nobody, if it is one of them, or if there is no majority that could
-    tell: then it may be needed for one.
+def take_in(gateway: Gateway, url: str, known: set[str]) -> Members:
+    """Have the members agree on one more; who they are then. Nobody, if it is still one of them, or if there is no majority that
+    could tell: then it may be needed for one. If it is one of them by a number that is not `known`, it has been taken in already,
+    and the answer was lost.
 
     Raises:
         EtcdError: they do not, or nobody knows. OSError, http.client.HTTPException: there is no answer.
@@ -69,14 +72,16 @@ def take_in(gateway: Gateway, url: str) -> Members:
         there = _listed(gateway)
     except EtcdError:
         there = _listed(gateway, by_majority=False)
-    if any(url in one["peerURLs"] for one in there):
+    number = next((one["ID"] for one in there if url in one["peerURLs"]), None)
+    if number is not None and (number in known or not known):
         return frozenset()
-    answer = gateway.ask("cluster/member/add", {"peerURLs": [url]})
-    return frozenset(address for one in answer["members"] for address in one["peerURLs"])
+    if number is None:
+        there = gateway.ask("cluster/member/add", {"peerURLs": [url]})["members"]
+    return frozenset(address for one in there for address in one["peerURLs"])
 
 
-def _listed(gateway: Gateway, *, by_majority: bool = True) -> list[dict[str, list[str]]]:
+def _listed(gateway: Gateway, *, by_majority: bool = True) -> list[dict[str, Any]]:
     """The members, as a majority agrees, or as this one knows (before etcd 3.5 always)."""
     asked = {"linearizable": by_majority}
-    found: list[dict[str, list[str]]] = gateway.ask("cluster/member/list", asked)["members"]
+    found: list[dict[str, Any]] = gateway.ask("cluster/member/list", asked)["members"]
     return found

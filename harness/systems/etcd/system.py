@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import defaultdict
 from contextlib import closing
 from http.client import HTTPException
 from typing import TYPE_CHECKING, ClassVar
@@ -69,6 +70,8 @@ class EtcdSystem(RealSystem):
         self.name = f"etcd:{version}"
         self._came_later: dict[int, Members] = {}
         """Who was taken in again in this run, and with whom."""
+        self._known: defaultdict[int, set[str]] = defaultdict(set)
+        """By which numbers a node was a member before it was to leave."""
 
     @classmethod
     def parse(cls, text: str) -> EtcdSystem:
@@ -105,6 +108,7 @@ class EtcdSystem(RealSystem):
     def beside(self, machine: Node, nodes: Mapping[int, Node]) -> None:
         """Nothing is beside it; a new cluster begins."""
         self._came_later.clear()
+        self._known.clear()
 
     def setup(self, nodes: Mapping[int, Node], logs: Mapping[str, Sequence[int]]) -> None:
         """Wait until every member answers what a majority must agree to."""
@@ -136,10 +140,10 @@ class EtcdSystem(RealSystem):
             return entries(gateway.events(), end)
 
     def leave(self, node: int, nodes: Mapping[int, Node]) -> None:
-        ask_others(node, nodes, lambda gateway: take_out(gateway, peer_url(nodes[node])))
+        ask_others(node, nodes, lambda gateway: take_out(gateway, peer_url(nodes[node]), self._known[node]))
 
     def join(self, node: int, nodes: Mapping[int, Node]) -> bool:
-        members = ask_others(node, nodes, lambda gateway: take_in(gateway, peer_url(nodes[node])))
+        members = ask_others(node, nodes, lambda gateway: take_in(gateway, peer_url(nodes[node]), self._known[node]))
         if members:
             self._came_later[node] = members
         return bool(members)

@@ -104,6 +104,16 @@ def test_what_members_refuse_is_told(played):
 
 
 def test_who_is_none_is_not_taken_out_and_who_is_one_not_taken_in(played):
-    take_out(played, "http://10.0.0.9:2380")
-    assert take_in(played, URLS[2]) == frozenset()
+    take_out(played, "http://10.0.0.9:2380", set())
+    assert take_in(played, URLS[2], {"8"}) == frozenset()
     assert len(played.listed) == 3
+
+
+def test_who_was_taken_in_by_an_answer_that_was_lost_is_somebody_new(played):
+    system = EtcdSystem("3.5.1")
+    system.leave(1, NODES)
+    played.listed[URLS[1]] = "9"  # they agreed, and nobody heard
+
+    assert system.join(1, NODES)
+    assert not [path for path, _ in played.asked if path == "cluster/member/add"]
+    assert flags(system, 1)["initial-cluster-state"] == "existing"
