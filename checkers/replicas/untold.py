@@ -175,18 +175,23 @@ def _divergence(key: str, logs: list[Final]) -> Iterator[Anomaly]:
     for place, log in enumerate(logs):
         mine = {base: (epoch, values) for base, epoch, values in log.batches}
         for other in logs[:place]:
-            differs = next(
-                (base for base, epoch, values in other.batches if base in mine and mine[base] != (epoch, values)), None
-            )
-            if differs is not None:
-                theirs = next(values for base, _, values in other.batches if base == differs)
+            theirs = {base: (epoch, values) for base, epoch, values in other.batches}
+            differ = [base for base, one in theirs.items() if base in mine and mine[base] != one]
+            if differ:
+                first, *more = differ
                 message = (
-                    f"The logs of nodes {other.node} and {log.node} for {key} differ when all is over: at offset {differs} they "
-                    f"have {theirs[0]} and {mine[differs][1][0]}."
+                    f"The logs of nodes {other.node} and {log.node} for {key} differ when all is over: at offset {first} they "
+                    f"have {_told(*theirs[first])} and {_told(*mine[first])}"
+                    f"{f'; they differ at {len(more)} more' if more else ''}."
                 )
-                evidence = {"offset": differs, "nodes": [other.node, log.node]}
+                evidence = {"offset": first, "nodes": [other.node, log.node]}
                 yield Anomaly("divergence", VIOLATION, log.time, key, message, evidence=evidence)
                 break
+
+
+def _told(epoch: int, values: tuple[Value, ...]) -> str:
+    """A record, with its epoch if the system tells any."""
+    return f"{values[0]} (epoch {epoch})" if epoch else f"{values[0]}"
 
 
 def _at(offset: int | None) -> str:

@@ -141,7 +141,8 @@ class LiveCluster(ClusterNodes):
         deadline = self.now_us() + int(BOOT_S * 1e6)
         while self.observation.sees_leaders and any(self.leader_of(name) < 0 for name in self.partitions()):
             if self.now_us() > deadline:
-                raise RunError(f"not every partition had a leader {BOOT_S:g} s after the start of all brokers")
+                why = f"; {trouble}" if (trouble := self.observation.trouble) else ""
+                raise RunError(f"not every partition had a leader {BOOT_S:g} s after the start of all brokers{why}")
             self.run_loop.run_until(self.now_us() + 20_000)
         self.clocks_us = compare_clocks(self.controls)
         self.run_loop.begin()

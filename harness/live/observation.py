@@ -56,6 +56,11 @@ class Observation:
         self._partitions: dict[str, Any] = {}
         self._asked_s = -FRESH_S
 
+    @property
+    def trouble(self) -> str:
+        """Why somebody could not be seen, last; empty where that is not known."""
+        return ""
+
     def forget(self) -> None:
         """What is known is about to be wrong: ask again next time."""
         self._asked_s = -FRESH_S

@@ -39,6 +39,11 @@ class OutsideObservation(Observation):
         self._system, self._machines, self._logs = system, machines, assignment
         self.sees_leaders = system.shows_leaders
 
+    @property
+    def trouble(self) -> str:
+        """Why somebody could not be seen, last."""
+        return self._system.trouble
+
     def statuses(self, nodes: Iterable[int], patience_s: float = PATIENCE_S) -> dict[int, AdminReply | None]:
         """As they say, all asked at once; without a log whose node did not say how it stands."""
         found = super().statuses(nodes, patience_s)

@@ -372,7 +372,9 @@ def _run_view(
     alone = history.meta.get("contract_alone", False)
     contract = f" --contract {shlex.quote(verdict.contract)}" if alone else ""
     world = str(history.meta.get("world", "sim"))
-    elsewhere = _elsewhere(world, str(history.meta.get("system", "tidemark")))
+    typed = history.meta.get("typed")
+    elsewhere = _elsewhere(world, str(typed or history.meta.get("system", "tidemark")))
+    under = "" if history.meta.get("untold") else f" {variant_options(variant)}"
     return RunView(
         name=name,
         title=f"{shown_as(history.meta)}, plan {plan.get('index', '?')}",
@@ -385,7 +387,7 @@ def _run_view(
         elsewise=elsewise_in(history.meta),
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),
-        command=f"tidemark run --plan {shlex.quote(plan_file)} {variant_options(variant)}{contract}{elsewhere}",
+        command=f"tidemark run --plan {shlex.quote(plan_file)}{under}{contract}{elsewhere}",
         ran=what_ran_of(history.meta),
         replayed=world == "sim",
         plan_file=plan_file,

@@ -57,6 +57,9 @@ class SeenFromOutside(Protocol):
         """Whether anybody can see who leads."""
         ...
 
+    trouble: str
+    """Why that could not be seen, last; empty if it could always."""
+
     def stands(self, node: int, machine: Machine, log: str, replicas: Sequence[int]) -> dict[str, Any] | None:
         """How a node stands with a log, as a status has it (docs/systems-from-inside.md); None if that cannot be seen now."""
 

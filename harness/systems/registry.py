@@ -59,7 +59,7 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
         return TidemarkSystem()
     made = _maker(text, name)(argument)
     if isinstance(made, RealSystem):
-        return OutsideSystem(made)
+        return OutsideSystem(made, text)
     if not isinstance(made, System):
         raise SystemRefusalError(
             f"{MAKER}() of {name} gives a {type(made).__name__}, and should give a RealSystem or a System (docs/systems.md)"

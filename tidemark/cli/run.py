@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ from tidemark.nemesis import Plan, PlanError
 from tidemark.nodes.families import parse_variant
 
 if TYPE_CHECKING:
+    from tidemark.checkers import History
     from tidemark.harness.systems.system import System
 
 EPILOG = """\b
@@ -113,7 +115,7 @@ def run_command(options: RunOptions) -> int:
         plan = plan.on_object(options.object_kind)
     with refused(PlanError, usage=True):
         plan = plan.scaled(options.world.time_scale_on(world.system))
-    folder = writable_folder(options.out or RESULTS / "runs" / f"{variant}-{options.plan.name(plan)}{world.suffix}")
+    folder = writable_folder(options.out or _own_folder(f"{variant}-{options.plan.name(plan)}{world.suffix}", world))
     try:
         run = (
             _simulated(plan, variant, options.contract, folder)
@@ -143,12 +145,14 @@ def run_command(options: RunOptions) -> int:
         click.echo(json.dumps(told | {"exercised": {name: mark.times for name, mark in marks.items()}}))
     else:
         console = output()
+        left_out = sum(sentence.startswith("fault ") for sentence in run.history.meta.get("not_suffered", ()))
+        faults = f"{len(plan.faults) - left_out} of {len(plan.faults)}" if left_out else f"{len(plan.faults)}"
         console.print(
             f"[bold]{shown_as(run.history.meta)}[/], plan {plan.index} of seed {plan.seed} ({plan.profile}): "
-            f"{len(plan.faults)} faults, {run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[world.name]}, digest {run.digest}"
+            f"{faults} faults, {run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[world.name]}, digest {run.digest}"
         )
         print_verdict(verdict, run.history, console)
-        if not world.is_simulated and verdict.valid != "invalid" and (thin := _thin(verdict)):
+        if not world.is_simulated and verdict.valid != "invalid" and (thin := _thin(verdict, run.history)):
             console.print(f"  {thin}", soft_wrap=True, highlight=False)
         for one in known:
             console.print(f"  known: {escape(one.words)}", soft_wrap=True, highlight=False)
@@ -162,14 +166,27 @@ def run_command(options: RunOptions) -> int:
     return exit_code([verdict.valid])
 
 
-def _thin(verdict: Verdict) -> str:
+def _own_folder(name: str, world: World) -> Path:
+    """Where results go if nobody says. What happened to real processes cannot be had again, and is not written over."""
+    folder, number = RESULTS / "runs" / name, 1
+    while not world.is_simulated and (folder / HISTORY).exists():
+        number += 1
+        folder = RESULTS / "runs" / f"{name}-{number}"
+    return folder
+
+
+def _thin(verdict: Verdict, history: History) -> str:
     """What to say of a run in which hardly anything was acknowledged; empty of any other."""
     share = verdict.stats.get("availability")
     if share is None or share >= THIN:
         return ""
+    errors = Counter(op.error for op in history.ops if op.f == "send" and op.type in ("info", "fail") and op.error)
+    often = f" Most often: {errors.most_common(1)[0][0]}" if errors else ""
+    if not share:
+        return f"nothing that was sent before healing was acknowledged: the client may be wrong.{often}"
     return (
-        f"only {share:.0%} of what was sent before healing was acknowledged, so there was little to lose: "
-        "with --time-scale 3 faults are as much further apart, and the servers have the time to elect a leader"
+        f"only {share:.0%} of what was sent before healing was acknowledged, so there was little to lose: with --time-scale 3 "
+        f"faults are as much further apart, and the servers have the time to elect a leader.{often}"
     )
 
 

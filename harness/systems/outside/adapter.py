@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import Watched
-from tidemark.harness.systems.outside.real_system import ALONE, Node, RealSystem, View
+from tidemark.harness.systems.outside.real_system import ALONE, LogEntry, Node, RealSystem, View
 from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
 from tidemark.nemesis import SIMULATED_ONLY
 from tidemark.nemesis.kind import Part
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tidemark.nemesis import Plan
     from tidemark.nodes.families import AnyVariant
 
+Told = TypeVar("Told", View, LogEntry)
 LOG = "log"
 PROMISES = ("majority", "durable", "ack-quorum")
 NOT_SUFFERED = {
@@ -55,7 +56,8 @@ class OutsideSystem(System, Watched):
 
     container_kill = "crash"
 
-    def __init__(self, real: RealSystem) -> None:
+    def __init__(self, real: RealSystem, typed: str = "") -> None:
+        """What was typed after ``--system`` stands in histories, if it is not the system's name."""
         if real.promise not in PROMISES:
             raise SystemRefusalError(f"{real.name} promises {real.promise!r}; there are {', '.join(PROMISES)}")
         unknown = sorted(real.suffers_not.keys() - KINDS.keys())
@@ -64,6 +66,9 @@ class OutsideSystem(System, Watched):
                 f"{real.name} says that it does not suffer {', '.join(unknown)}, which nobody does"
             )
         self.real = real
+        self.typed = typed
+        self.trouble = ""
+        """Why a view could not be had, last."""
         self.name = real.name
         self.time_scale = real.time_scale
         self.data_files = real.data_files
@@ -210,8 +215,9 @@ class OutsideSystem(System, Watched):
     def stands(self, node: int, machine: Machine, log: str, replicas: Sequence[int]) -> dict[str, Any] | None:
         """By its view; what that raises means that it does not say."""
         try:
-            view = self.real.view(Node(node, machine), log)
-        except Exception:  # noqa: BLE001 - somebody else's code
+            view = _a(View, self.real.view(Node(node, machine), log))
+        except Exception as error:  # noqa: BLE001 - somebody else's code
+            self.trouble = f"the view of node {node} could not be had: {type(error).__name__}: {error}"
             return None
         return told(view, replicas)
 
@@ -228,7 +234,8 @@ class OutsideSystem(System, Watched):
         if not self.real.shows_logs or (damaged and self.real.shows_files):
             return None
         try:
-            entries = self.real.log_of(Node(node, machine), log)
+            given = self.real.log_of(Node(node, machine), log)
+            entries = None if given is None else [_a(LogEntry, entry) for entry in given]
         except Exception as error:
             raise NodeError(f"the log {log} of node {node} cannot be had: {type(error).__name__}: {error}") from error
         if entries is None:
@@ -240,10 +247,18 @@ class OutsideSystem(System, Watched):
             what for what, shown in (("leaders", self.real.shows_leaders), ("logs", self.real.shows_logs)) if shown
         ]
         promised = {"promised": self.real.promised} if self.real.promised else {}
-        return {"system": self.name, "untold": True, "shows": shows, **promised, **self.real.describe()}
+        typed = {"typed": self.typed} if self.typed else {}
+        return {"system": self.name, **typed, "untold": True, "shows": shows, **promised, **self.real.describe()}
 
     def describe_clients(self, variant: AnyVariant) -> dict[str, Any]:
         return {"clients": "the system's own"}
+
+
+def _a(kind: type[Told], given: object) -> Told:
+    """What somebody's method gave, if it is what it should be."""
+    if not isinstance(given, kind):
+        raise TypeError(f"it gives {given!r}, and should give a {kind.__name__} (docs/systems.md)")
+    return given
 
 
 def told(view: View, replicas: Sequence[int]) -> dict[str, Any]:

@@ -50,5 +50,7 @@ class ClientThreads:
                 raise ClientsError(
                     f"Client {thread.name} did not end its operation within {STOP_S:g} s: give it a time-out."
                 )
+        if self._failures and isinstance(self._failures[0], ClientsError):
+            raise self._failures[0]
         if self._failures:
             raise ClientsError(f"A client ended before its time ({self._failures[0]!r}): throw this run away.")

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tidemark.harness.clients.client import Client, Outcome
+from tidemark.harness.clients.errors import ClientsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,10 @@ class Connected:
             outcome = self._client.invoke(f, value)
         except Exception as error:  # noqa: BLE001 - it may have been carried out, whatever went wrong
             outcome = Outcome("info", error=_words(error))
+        if not isinstance(outcome, Outcome):
+            raise ClientsError(
+                f"invoke({f!r}, {value!r}) answered {outcome!r}, and must answer an Outcome (docs/systems.md)"
+            )
         if outcome.type != "ok":
             self.close()
             self._next += 1

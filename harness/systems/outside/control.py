@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.harness.systems.kafka.scripts import KafkaScripts
@@ -65,6 +66,13 @@ class KeptControl(NodeControl):
 
     answers_while_paused = True
     scripts = KeptScripts
+
+    def kill(self) -> bool:
+        """A keeper may outlive a program that was shutting down when it was killed; then it is killed as well."""
+        try:
+            return super().kill()
+        except NodeError:
+            return super().kill()
 
     def __init__(self, machine: NodeMachine, on_lost: Callable[[], None] | None = None) -> None:
         super().__init__(machine, KeptPlaces(), on_lost)

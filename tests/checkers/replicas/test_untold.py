@@ -97,3 +97,16 @@ def test_where_logs_were_lost_offsets_are_given_anew(how, taken):
     found = check(History.of(**META, contract="majority", ops=ops, nemesis=[], trace=trace))
 
     assert [one.verdict for one in found.named("nonmonotonic-send")] == [taken]
+
+
+def test_logs_that_differ_are_told_with_their_epochs_and_at_how_many_offsets():
+    def log(node, *records):
+        batches = tuple((offset, epoch, (value,)) for offset, epoch, value in records)
+        return (90, node, "final", "t-0", "follower", 0, 0, 0, (), batches)
+
+    one, other = log(1, (0, 1, 7), (2, 3, 8), (3, 3, 9)), log(2, (0, 1, 7), (2, 1, 5), (3, 1, 6), (4, 1, 4))
+    (told_of_two,) = verdict(one, other).named("divergence")
+    (told_of_one,) = verdict(log(1, (0, 0, 7)), log(2, (0, 0, 8))).named("divergence")
+
+    assert told_of_two.message.endswith("at offset 2 they have 8 (epoch 3) and 5 (epoch 1); they differ at 1 more.")
+    assert told_of_one.message.endswith("at offset 0 they have 7 and 8.")

@@ -216,3 +216,32 @@ def test_a_workload_that_leaves_nothing_to_compare_shows_no_logs(workload, log):
     )
 
     assert system.final_log(1, machine, "t-0") == log
+
+
+class Careless(Seen):
+    """Gives what is not asked for."""
+
+    name = "careless"
+
+    def view(self, node, log):
+        return {"leads": True}
+
+    def log_of(self, node, log):
+        return [[0, 1, 7]]
+
+
+def test_what_is_no_view_and_no_entry_is_told_in_words():
+    system = OutsideSystem(Careless(), "./careless.py")
+    machine = SimpleNamespace(inner_ip="10.0.0.1")
+
+    assert system.stands(1, machine, "t-0", (1, 2, 3)) is None
+    assert system.trouble == (
+        "the view of node 1 could not be had: TypeError: it gives {'leads': True}, and should give a View (docs/systems.md)"
+    )
+    with pytest.raises(NodeError, match=r"it gives \[0, 1, 7\], and should give a LogEntry"):
+        system.final_log(1, machine, "t-0")
+
+
+def test_a_history_says_what_was_typed_where_that_is_not_the_name():
+    assert OutsideSystem(Seen(), "./seen.py:x").describe(None)["typed"] == "./seen.py:x"
+    assert "typed" not in find_system("nats:2.15.1").describe(None)

@@ -1,8 +1,12 @@
 """What the workload of a system of any protocol writes down of what its clients say."""
 
+import pytest
+
 from tidemark import Outcome
 from tidemark.harness.clients.counters import Counters
+from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.workload import WorkloadOrder
+from tidemark.harness.systems.outside.client_threads import ClientThreads
 from tidemark.harness.systems.outside.connected import Connected
 from tidemark.harness.systems.outside.workload import OutsideWorkload
 from tidemark.nemesis import Plan, WorkloadSpec
@@ -53,6 +57,22 @@ def test_a_connection_that_cannot_be_made_asked_for_nothing():
     assert Connected(lambda: Deaf([], []), [HERE], 0).do("send", 1) == Outcome(
         "fail", error="not connected: OSError: refused"
     )
+
+
+def test_what_is_no_outcome_is_told_in_words():
+    with pytest.raises(ClientsError, match=r"invoke\('send', 1\) answered \[7\], and must answer an Outcome"):
+        Connected(lambda: Client([[7]], []), [HERE], 0).do("send", 1)
+
+
+def test_what_a_client_that_ended_has_to_say_is_told():
+    threads = ClientThreads()
+
+    def work():
+        raise ClientsError("invoke answered nonsense")
+
+    threads.begin("c1", work)
+    with pytest.raises(ClientsError, match=r"^invoke answered nonsense$"):
+        threads.stop()
 
 
 def test_whose_send_may_yet_be_carried_out_is_another_process_afterwards():
