@@ -75,7 +75,7 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
 
         from tidemark.harness.evidence.partition_disk import Disk
         from tidemark.harness.machines.machine import Machine
-        from tidemark.harness.systems.system import Deployment
+        from tidemark.harness.systems.deployment import Deployment
         from tidemark.nemesis import Plan
         from tidemark.nodes.families import AnyVariant
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # ``X as X``: a type checker may take it from here
     from tidemark.harness.systems.capabilities import SpreadsRules as SpreadsRules
     from tidemark.harness.systems.capabilities import VotesItself as VotesItself
     from tidemark.harness.systems.capabilities import Watched as Watched
+    from tidemark.harness.systems.deployment import Deployment as Deployment
     from tidemark.harness.systems.outside.real_system import Install as Install
     from tidemark.harness.systems.outside.real_system import Jar as Jar
     from tidemark.harness.systems.outside.real_system import LogEntry as LogEntry
@@ -43,7 +44,6 @@ if TYPE_CHECKING:  # ``X as X``: a type checker may take it from here
     from tidemark.harness.systems.outside.real_system import Script as Script
     from tidemark.harness.systems.outside.real_system import View as View
     from tidemark.harness.systems.speaks_kafka import SpeaksKafka as SpeaksKafka
-    from tidemark.harness.systems.system import Deployment as Deployment
     from tidemark.harness.systems.system import System as System
     from tidemark.harness.systems.system import SystemRefusalError as SystemRefusalError
     from tidemark.nemesis import Fault as Fault
@@ -71,7 +71,8 @@ _PLACES = {
     ),
     "harness.systems.outside.real_system": "Install Jar LogEntry Node Process RealSystem Script View",
     "harness.systems.speaks_kafka": "SpeaksKafka",
-    "harness.systems.system": "Deployment System SystemRefusalError",
+    "harness.systems.deployment": "Deployment",
+    "harness.systems.system": "System SystemRefusalError",
     "nemesis": "Fault ObjectWorkload Plan Trigger WorkloadSpec generate_plan",
     "nodes.core.cluster": "ClusterSpec",
     "nodes.core.epoch_cache": "EpochEnd",

@@ -31,7 +31,8 @@ from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.machines.owner import NODE, RUN, Owner
 from tidemark.harness.machines.ssh import Shell
 from tidemark.harness.machines.ssh_keys import read_key
-from tidemark.harness.systems.system import Deployment, System
+from tidemark.harness.systems.deployment import Deployment
+from tidemark.harness.systems.system import System
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.core.variant import VariantError

@@ -28,7 +28,8 @@ from tidemark.harness.systems.capabilities import (
     VotesItself,
     Watched,
 )
-from tidemark.harness.systems.system import Deployment, System
+from tidemark.harness.systems.deployment import Deployment
+from tidemark.harness.systems.system import System
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 

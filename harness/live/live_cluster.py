@@ -34,7 +34,8 @@ from tidemark.harness.systems.capabilities import (
     Retains,
     VotesItself,
 )
-from tidemark.harness.systems.system import Deployment, System
+from tidemark.harness.systems.deployment import Deployment
+from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT, Plan
 from tidemark.nemesis.damage import Damage

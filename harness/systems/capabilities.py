@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.harness.systems.system import Deployment
+    from tidemark.harness.systems.deployment import Deployment
     from tidemark.nemesis import Plan
 
 Rules = list[dict[str, Any]]

@@ -8,7 +8,6 @@ shows how to add a system in a single file.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers import check
@@ -26,7 +25,6 @@ from tidemark.harness.systems.capabilities import (
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
 from tidemark.nemesis.kinds import MEMBERSHIP, RETENTION, by_kind, kinds_that_need
-from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
@@ -38,40 +36,13 @@ if TYPE_CHECKING:
     from tidemark.harness.clients.workload import Workload, WorkloadOrder
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.harness.systems.deployment import Deployment
     from tidemark.nemesis import Plan
-    from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.families import AnyVariant
 
 
 class SystemRefusalError(ValueError):
     """A system cannot run this plan, variant or scenario; the message says why in one sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deployment:
-    """What a system must know to configure the nodes of one run.
-
-    Attributes:
-        machines: node → machine, the controller's as 0 where there is one; at least those of the cluster's nodes.
-        cluster: shape and settings.
-        variant: the protocol.
-        first_leader_epoch: the epoch of each partition's first leader, where it can be chosen.
-        given: whether logs lie on the disks before the first start.
-        workload: the object that the clients work on, if it is no log.
-    """
-
-    machines: Mapping[int, Machine]
-    cluster: ClusterSpec
-    variant: AnyVariant
-    first_leader_epoch: int = 0
-    given: bool = False
-    workload: str = ""
-
-    @property
-    def nodes(self) -> tuple[int, ...]:
-        """The nodes that run a process: the brokers, after node 0 if the protocol has a controller or a metadata store."""
-        brokers = self.cluster.broker_ids()
-        return (CONTROLLER, *brokers) if family_of(self.variant).has_node_0 else brokers
 
 
 class System(ABC):

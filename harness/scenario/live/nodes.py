@@ -14,7 +14,8 @@ from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.scenario.live.observation import ScriptObservation
 from tidemark.harness.systems.capabilities import Rules
-from tidemark.harness.systems.system import Deployment, System
+from tidemark.harness.systems.deployment import Deployment
+from tidemark.harness.systems.system import System
 
 
 class Nodes(ClusterNodes):

@@ -13,8 +13,9 @@ from tidemark.harness.scenario.live.outside_nodes import OutsideNodes
 from tidemark.harness.scenario.live.outside_target import OutsideTarget
 from tidemark.harness.scenario.live.target import LiveTarget
 from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.outside.adapter import OutsideSystem
-from tidemark.harness.systems.system import Deployment, System
+from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import AnyVariant

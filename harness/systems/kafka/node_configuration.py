@@ -22,7 +22,7 @@ from tidemark.nodes.core.messages import CONTROLLER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidemark.harness.systems.system import Deployment
+    from tidemark.harness.systems.deployment import Deployment
 
 LIBRARIES = "/opt/kafka/libs"
 

@@ -15,6 +15,7 @@ from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 from tidemark.harness.machines.errors import NodeError, NodeSilent
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import ReadsLogs, Rules, Watched
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.kafka.control import KafkaControl
 from tidemark.harness.systems.kafka.disk import read_disk
 from tidemark.harness.systems.kafka.evidence import segments_of
@@ -32,7 +33,7 @@ from tidemark.harness.systems.kafka.known_settings import refuse_unknown
 from tidemark.harness.systems.kafka.node_configuration import node_configuration
 from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
-from tidemark.harness.systems.system import Deployment, SystemRefusalError
+from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:

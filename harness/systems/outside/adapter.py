@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import Watched
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.outside.real_system import ALONE, LogEntry, Node, RealSystem, View
-from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
+from tidemark.harness.systems.system import System, SystemRefusalError
 from tidemark.nemesis import SIMULATED_ONLY
 from tidemark.nemesis.kind import Part
 from tidemark.nemesis.kinds import KINDS, MEMBERSHIP, kinds_on, kinds_that_need

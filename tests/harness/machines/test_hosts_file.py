@@ -16,7 +16,7 @@ from tidemark.harness.machines.hosts_format import Host, read_hosts
 from tidemark.harness.machines.owner import Owner
 from tidemark.harness.machines.ssh import Shell
 from tidemark.harness.machines.ssh_keys import new_key_pair
-from tidemark.harness.systems.system import Deployment
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Fault, Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec

@@ -19,8 +19,8 @@ from tidemark.harness.machines.node_places import Places
 from tidemark.harness.scenario import find, run_scenario
 from tidemark.harness.scenario.live.nodes import Nodes
 from tidemark.harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.registry import find_system
-from tidemark.harness.systems.system import Deployment
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.formats.wire.codec import codec
 from tidemark.nodes.formats.wire.frames import response_frame

@@ -10,7 +10,7 @@ from tidemark.harness.live.run_loop import monotonic_us
 from tidemark.harness.machines import node_control
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.scenario.live.nodes import Nodes
-from tidemark.harness.systems.system import Deployment
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import parse_variant

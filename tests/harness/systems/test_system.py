@@ -17,8 +17,9 @@ from tidemark.harness.systems.capabilities import (
     Watched,
     refuses_given_logs,
 )
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
-from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
+from tidemark.harness.systems.system import System, SystemRefusalError
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Fault, Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec

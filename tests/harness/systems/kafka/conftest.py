@@ -8,9 +8,9 @@ from local_machine import LocalMachine
 from tidemark.harness.machines.machine import Machine
 from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.machines.ssh import Shell
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.harness.systems.kafka.scripts import KafkaScripts
-from tidemark.harness.systems.system import Deployment
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.core.variant import parse_variant

@@ -8,10 +8,11 @@ import pytest
 from tidemark import Install, Process, RealSystem, View
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.runs.suffering import suffer
+from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.outside import adapter
 from tidemark.harness.systems.outside.adapter import OutsideSystem, told
 from tidemark.harness.systems.registry import find_system
-from tidemark.harness.systems.system import Deployment, SystemRefusalError
+from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nemesis import Fault, Plan, Trigger, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
