@@ -52,10 +52,10 @@ def test_registers_and_lists_are_what_was_promised(play, kind, fault):
 @pytest.mark.docker
 @pytest.mark.systems
 def test_a_member_leaves_and_another_comes_in_its_place(play):
-    run = play(plan("register", (Fault("leave", S // 2, S, "b1"), Fault("leave", 2 * S, S // 2, "b2"))))
+    run = play(plan("register", (Fault("leave", S // 2, S, "b1"),)))
 
     assert run.verdict.valid == "valid", (run.verdict.unknown_because, run.verdict.anomalies)
-    assert {one["node"] for one in run.history.meta["joined"]} == {1, 2}
+    assert [one["node"] for one in run.history.meta["joined"]] == [1]
     finals = [event for event in run.history.trace if event[2] == "final"]
     assert len({event[-1] for event in finals}) == 1
     assert len(finals) == 3
