@@ -219,7 +219,7 @@ class Processes:
                 self.submit(node, "shut down", self._cluster.nodes[node].terminate)
             return
         life = state.incarnation, state.disk_was_full
-        state.end({"container": self._cluster.system.container_kill, "leave": "crash"}.get(how, how))
+        state.end(self._to_its_files(how))
         state.away = True
         seed = self._noise.getrandbits(63)
         self.submit(node, "stop", lambda: self._stop(node, how, seed, *life))
@@ -228,21 +228,25 @@ class Processes:
         """``stop`` is traced when the process is seen to be dead, with the time of that; a controller's is no broker's."""
         one = self._cluster.nodes[node]
         if how == "container":
-            one.restart_machine(lambda: self._trace(node, "stop", "", self._cluster.system.container_kill))
+            one.restart_machine(lambda: self._trace(node, "stop", "", self._to_its_files(how)))
             return
         dead_us, own_end = one.kill()
         if own_end == FATAL:
             _, words = one.took_leave() or ("", "")
             self._run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
-        as_files_see_it = "crash" if how == "leave" else how
-        if node != CONTROLLER and (not own_end or as_files_see_it != "crash"):
-            self._trace(node, "stop", "", as_files_see_it, at_us=dead_us - self._run_loop.began_us)
+        to_its_files = self._to_its_files(how)
+        if node != CONTROLLER and (not own_end or to_its_files != "crash"):
+            self._trace(node, "stop", "", to_its_files, at_us=dead_us - self._run_loop.began_us)
         if how == "power":
             one.lose_power(seed)
         elif how == "disk":
             one.lose_disk(self._partitions_on(node))
         elif how == "leave":
             self._leave(node)
+
+    def _to_its_files(self, how: str) -> str:
+        """What a stop is to a node's files."""
+        return {"container": self._cluster.system.container_kill, "leave": "crash"}.get(how, how)
 
     def _leave(self, node: int) -> None:
         """Nothing of it is deleted before it is known that it has left: the others may not agree, or agree later."""

@@ -12,7 +12,7 @@ import sys
 import tidemark.nodes.process.__main__ as program
 
 _FORK = multiprocessing.get_context("forkserver")
-_FORK.set_forkserver_preload(["forked_node", "tidemark.nodes.process.__main__"])
+_FORK.set_forkserver_preload(["tidemark.nodes.process.__main__"])
 
 
 class ForkedNode:

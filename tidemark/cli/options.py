@@ -137,7 +137,7 @@ profile_option = click.option(
     show_default=True,
     help="Faults to draw from: every log survives (intact); power and disk loss and unclean elections as well (destructive); also "
     "what only a machine has (machines: --world docker); or what befalls controllers, what deletes records, what moves replicas, "
-    "what spoils files (docs/faults.md).",
+    "what spoils files, or who leaves the cluster (docs/faults.md).",
 )
 intensity_option = click.option(
     "--intensity",

@@ -67,12 +67,12 @@ class KeptControl(NodeControl):
     answers_while_paused = True
     scripts = KeptScripts
 
+    def __init__(self, machine: NodeMachine, on_lost: Callable[[], None] | None = None) -> None:
+        super().__init__(machine, KeptPlaces(), on_lost)
+
     def kill(self) -> bool:
         """A keeper may outlive a program that was shutting down when it was killed; then it is killed as well."""
         try:
             return super().kill()
         except NodeError:
             return super().kill()
-
-    def __init__(self, machine: NodeMachine, on_lost: Callable[[], None] | None = None) -> None:
-        super().__init__(machine, KeptPlaces(), on_lost)
