@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 
 from tidemark.harness.simulator.execute import execute
 from tidemark.harness.why.candidates import candidates
-from tidemark.nemesis import Fault, Plan, Trigger, generate_plan
-from tidemark.nemesis.generate import PROFILES
+from tidemark.nemesis import PROFILES, Fault, Plan, Trigger, generate_plan
 from tidemark.nemesis.kinds import REAL_ONLY
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS, Settings

@@ -6,11 +6,12 @@ stored and shrunk. The injector resolves roles (*leader*, *follower* …) when a
 
 from tidemark.nemesis.asked_workload import AskedWorkload
 from tidemark.nemesis.fault import Fault, FaultError, Trigger
-from tidemark.nemesis.generate import PROFILES, cluster_of_plans, generate_plan
+from tidemark.nemesis.generate import cluster_of_plans, generate_plan
 from tidemark.nemesis.injector import FaultTarget, Injector
 from tidemark.nemesis.kinds import KINDS, LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.object_workload import ObjectWorkload, ObjectWorkloadError
 from tidemark.nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
+from tidemark.nemesis.profiles import PROFILES, ProfileError, kinds_of
 from tidemark.nemesis.send import Send
 
 __all__ = [
@@ -29,10 +30,12 @@ __all__ = [
     "ObjectWorkloadError",
     "Plan",
     "PlanError",
+    "ProfileError",
     "Send",
     "Trigger",
     "WorkloadSpec",
     "cluster_of_plans",
     "generate_plan",
+    "kinds_of",
     "read_plan",
 ]

@@ -14,7 +14,6 @@ from tidemark.nemesis.kind import Stop, between
 from tidemark.nemesis.kinds import (
     DAMAGES,
     DELETIONS,
-    DESTRUCTIVE,
     KINDS,
     MEMBERS,
     REASSIGNMENT,
@@ -23,36 +22,9 @@ from tidemark.nemesis.kinds import (
 )
 from tidemark.nemesis.long_lasting import end_of_long, with_some_long
 from tidemark.nemesis.plan import Plan, WorkloadSpec
+from tidemark.nemesis.profiles import LONG, has_set, kinds_of
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
-
-_SETS: dict[str, tuple[str, ...]] = {
-    "intact": ("intact",),
-    "destructive": ("intact", "destructive"),
-    "machines": ("intact", "destructive", "machines"),
-    "controllers": ("intact", "controllers"),
-    "controller-links": ("intact", "controller-links"),
-    "deletions": ("intact", "deletions"),
-    "retention": ("intact", "deletions", "retention"),
-    "retention-destructive": ("intact", "destructive", "deletions", "retention"),
-    "reassignments": ("intact", "reassignments"),
-    "reassignments-destructive": ("intact", "destructive", "reassignments"),
-    "metadata": ("intact", "destructive", "metadata"),
-    "long": ("intact", "long"),
-    "controller-reassignments": ("intact", "controllers", "reassignments", "withdrawals"),
-    "files": ("intact", "files"),
-    "members": ("intact", "members"),
-}
-PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
-"""Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
-unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
-befalls a controller that lasts; *controller-links*: intact, and each of a broker's talks with the controller disturbed by itself;
-*deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
-or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and
-*reassignments-destructive*: intact or destructive, and replicas move; *metadata*: destructive, and power losses that take metadata
-back; *long*: intact, and some faults outlast every time-out; *controller-reassignments*: intact, replicas move, controllers fail;
-*files*: intact, and the files of one broker are damaged; *members*: intact, and members leave and join.
-"""
 
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _AFTER_DELETION = ("log-start", "log-start", "log-start")
@@ -62,18 +34,16 @@ _AFTER_MOVE = ("reassign", "reassign", "removed")
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
 _MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "crash", "restart", "pause", "isolate")
 _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
-"""One of these is in every plan, at a time of its own and not waiting for an event that may never come: a run without an
-election tells nothing about truncation."""
+"""One of these is in every plan whose profile has any, at a time of its own and not waiting for an event that may never come: a run
+without an election tells nothing about truncation."""
 _DRAWN_FOR_EVERY_FAULT = ("slow", "lossy", "late-leadership", "fast-failover")
 """Kinds whose amounts are drawn for faults of every kind, so that a seed's plans stay what they are."""
 _LASTS = between(50 * MS, 3 * SECOND)
-_LONG = "long"
-"""No set of kinds: how long some of them last."""
 
 
 def cluster_of_plans(profile: str, cluster: ClusterSpec) -> ClusterSpec:
     """The cluster as a profile's plans have it: where replicas move, a broker more than replicas, at least."""
-    if REASSIGNMENT not in PROFILES[profile]:
+    if REASSIGNMENT not in kinds_of(profile):
         return cluster
     return replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
 
@@ -84,24 +54,26 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     Args:
         seed: of the plans and of their noise.
         index: which plan of the seed.
-        profile: a name in `PROFILES`.
+        profile: which kinds of fault; see :func:`tidemark.nemesis.profiles.kinds_of`.
         cluster: which is told to suffer it.
         intensity: a factor on the number of faults. All else stays what it is, and so do the faults: a lower one leaves some
             out, a higher one adds some. What every plan of the profile has, such as an election, it keeps. Damage that is added
             strikes any broker.
 
     Raises:
-        KeyError: unknown profile.
+        ProfileError: unknown profile.
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
-    kinds = _swarm(rng, PROFILES[profile])
-    deletions, damages = ([kind for kind in some if kind in PROFILES[profile]] for some in (DELETIONS, DAMAGES))
-    moves = REASSIGNMENT in PROFILES[profile]
-    leaves = kinds_drawn_with(MEMBERS) if MEMBERS in _SETS[profile] else ()
+    known = kinds_of(profile)
+    kinds = _swarm(rng, known)
+    deletions, damages, elects, leaves = (
+        [kind for kind in some if kind in known] for some in (DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS))
+    )
+    moves = REASSIGNMENT in known
     cluster = cluster_of_plans(profile, cluster)
     if moves:
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
-        kinds += [kind for kind in PROFILES[profile] if KINDS[kind].awaits]
+        kinds += [kind for kind in known if KINDS[kind].awaits]
     triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
@@ -113,8 +85,8 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         return _fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster, triggers)
 
     faults = [drawn(rng) for _ in range(min(count, 16))]
-    if not any(fault.kind in _ELECTS for fault in faults):
-        faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster, triggers))
+    if elects and not any(fault.kind in elects for fault in faults):
+        faults.append(_fault(rng, rng.choice(elects), rng.randrange(SECOND // 2, end), cluster, triggers))
     if deletions and not any(fault.kind in DELETIONS for fault in faults):
         faults.append(_fault(rng, rng.choice(deletions), rng.randrange(SECOND // 2, end), cluster, triggers))
     if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
@@ -122,17 +94,17 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         faults.append(replace(move, after=None))
     if leaves and not any(fault.kind in leaves for fault in faults):
         faults.append(_fault(rng, rng.choice(leaves), rng.randrange(SECOND // 2, end), cluster, triggers))
-    if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
-        faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
+    if all(fault.after is not None for fault in faults if fault.kind in elects):
+        faults = [replace(fault, after=None) if fault.kind in elects else fault for fault in faults]
     if damages:
         faults = _damaging_one(rng, faults, damages, end, cluster)
-    if _LONG in _SETS[profile]:
+    if has_set(profile, LONG):
         faults = with_some_long(rng, faults, cluster.settings)
         end = max(end, end_of_long(faults, cluster.settings))
     if intensity != 1:
         apart = Random(f"tidemark plan/{seed}/{index}/{profile}/intensity")  # so that all else stays as it is
         wanted = int(len(faults) * intensity + apart.random())
-        faults = _some_of(apart, faults, wanted, (_ELECTS, deletions, [REASSIGNMENT] * moves, damages, leaves))
+        faults = _some_of(apart, faults, wanted, (elects, deletions, [REASSIGNMENT] * moves, damages, leaves))
         faults += [drawn(apart) for _ in range(wanted - len(faults))]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
@@ -141,7 +113,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if DESTRUCTIVE in _SETS[profile] and rng.random() < 0.3:
+    if "unclean-election" in known and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
 
@@ -176,7 +148,7 @@ def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
     share = rng.choice((0.15, 0.3, 0.5))
     chosen = [kind for kind in kinds if rng.random() < share]
     if not any(kind in _MOVES_LEADER for kind in chosen):
-        chosen.append(rng.choice(_MOVES_LEADER))
+        chosen.append(rng.choice([kind for kind in _MOVES_LEADER if kind in kinds] or kinds))
     return chosen
 
 

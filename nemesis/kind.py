@@ -158,7 +158,7 @@ class Kind:
         sentence: what it does.
         on: what it acts on.
         doing: what the injector does, and with that when it ends: at once, or when its duration is over.
-        drawn_with: the set of kinds with which profiles have it (:data:`tidemark.nemesis.generate.PROFILES`); empty: none has.
+        drawn_with: the set of kinds with which profiles have it (:data:`tidemark.nemesis.profiles.PROFILES`); empty: none has.
         amount: what `amount` means; None: nothing.
         needs: what must be there for it, the most telling first; families and systems say what they lack.
         gentler: the next kind that does less.

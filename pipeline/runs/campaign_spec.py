@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tidemark.harness.runs.own_rules import RuleFile
-from tidemark.nemesis import PROFILES, AskedWorkload, PlanError
+from tidemark.nemesis import AskedWorkload, PlanError, ProfileError, kinds_of
 from tidemark.pipeline.runs.sweep import Cell
 
 SIMULATOR, CONTAINERS, IMPORTED = WORLDS = ("sim", "docker", "imported")
@@ -28,7 +28,7 @@ class CampaignSpec:
         variants: Protocol variants; the first one is the baseline of a comparison unless another is chosen.
         plans: How many plans each variant meets.
         seed: Seed of the plans and of the noise.
-        profile: `intact` (no replica ever loses its log) or `destructive`.
+        profile: `intact` (no replica ever loses its log), `destructive`, or any other of :func:`tidemark.nemesis.kinds_of`.
         cluster: What differs from the default cluster, as JSON values by field name.
         contract: The promise to judge by, or `None` for each variant's own.
         world: `sim`, or `docker`: real processes in containers; or `imported`: nothing was run, and each plan is a history that
@@ -75,9 +75,13 @@ class CampaignSpec:
             raise SpecError(f"A campaign needs at least one plan, not {self.plans}.")
         if self.world not in WORLDS:
             raise SpecError(f"World {self.world!r} is none of {', '.join(WORLDS)}.")
-        profiles = (IMPORTED,) if self.world == IMPORTED else tuple(PROFILES)
-        if self.profile not in profiles:
-            raise SpecError(f"Profile {self.profile!r} is none of {', '.join(profiles)}.")
+        if self.world != IMPORTED:
+            try:
+                kinds_of(self.profile)
+            except ProfileError as error:
+                raise SpecError(f"Profile {self.profile!r}: {error}.") from None
+        elif self.profile != IMPORTED:
+            raise SpecError(f"Profile {self.profile!r} is not {IMPORTED!r}.")
         if self.keep not in KEEPS:
             raise SpecError(f"keep={self.keep!r} is none of {', '.join(KEEPS)}.")
         try:

@@ -14,6 +14,7 @@ from tidemark.nemesis import (
     PROFILES,
     REAL_ONLY,
     SIMULATED_ONLY,
+    ProfileError,
     cluster_of_plans,
     generate_plan,
 )
@@ -313,7 +314,7 @@ def test_a_kind_with_a_measure_has_one(plans, profile):
 
 
 def test_an_unknown_profile_is_an_error():
-    with pytest.raises(KeyError):
+    with pytest.raises(ProfileError):
         generate_plan(1, 0, "gentle", ClusterSpec())
 
 

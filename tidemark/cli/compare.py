@@ -36,7 +36,7 @@ from tidemark.cli.world import World, containers
 from tidemark.cli.writing_to import writing_to
 from tidemark.harness.runs.own_rules import known, used_by
 from tidemark.harness.systems.system import SystemRefusalError
-from tidemark.nemesis import PlanError, cluster_of_plans
+from tidemark.nemesis import REAL_ONLY, PlanError, cluster_of_plans, kinds_of
 
 if TYPE_CHECKING:
     from tidemark.harness.systems.system import System
@@ -133,8 +133,8 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
     ),
     Way.SIMULATED: (
         (
-            lambda asked: ["--profile"] if asked.profile == "machines" else [],
-            "--profile machines needs --world docker: the simulator has no machines",
+            lambda asked: ["--profile"] if REAL_ONLY & {*kinds_of(asked.profile)} else [],
+            "this --profile has faults of real machines, and needs --world docker: the simulator has none",
         ),
     ),
     Way.CONTAINED: (

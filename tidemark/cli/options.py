@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tidemark.checkers import ALL_PROMISES
-from tidemark.nemesis import PROFILES
+from tidemark.nemesis import ProfileError, kinds_of
 from tidemark.nodes.core.variant import Variant, VariantError
 from tidemark.nodes.families import parse_variant
 
@@ -130,14 +130,42 @@ contract_option = click.option(
     type=click.Choice(list(ALL_PROMISES)),
     help="Promise to judge losses by.  [default: the variant's own]",
 )
+
+
+class ProfileName(click.ParamType[str]):
+    """A profile, or several words of profiles and kinds of fault."""
+
+    name = "profile|kind+kind+…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
+        """Refuse what is neither."""
+        try:
+            kinds_of(str(value))
+        except ProfileError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
+class ProfileNames(ProfileName):
+    """Several, with commas between."""
+
+    name = "profile,profile,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Each of them."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(super(ProfileNames, self).convert(word, param, ctx) for word in words_in(value) or ("",))
+
+
 profile_option = click.option(
     "--profile",
-    type=click.Choice(list(PROFILES)),
+    type=ProfileName(),
     default="intact",
     show_default=True,
-    help="Faults to draw from: every log survives (intact); power and disk loss and unclean elections as well (destructive); also "
-    "what only a machine has (machines: --world docker); or what befalls controllers, what deletes records, what moves replicas, "
-    "what spoils files, or who leaves the cluster (docs/faults.md).",
+    help="Faults to draw from, by kind (crash+pause) or by name: every log survives (intact); power and disk loss and unclean "
+    "elections as well (destructive); also what only a machine has (machines: --world docker); or what befalls controllers, what "
+    "deletes records, what moves replicas, what spoils files, or who leaves the cluster (docs/faults.md has all names and kinds).",
 )
 intensity_option = click.option(
     "--intensity",

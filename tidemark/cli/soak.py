@@ -24,7 +24,6 @@ from tidemark.cli.world import clusters, clusters_option, containers
 from tidemark.cli.writing_to import writing_file
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
-from tidemark.nemesis import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,9 +60,7 @@ class SoakOptions(Options):
     """What ``tidemark soak`` can be asked."""
 
     systems: str = option("What runs the plans.", default=SYSTEMS, metavar="SYSTEM,…")
-    profiles: tuple[str, ...] = option(
-        "Faults to draw from.", type=given.Several("profile", PROFILES), default=PROFILES_OF_BROKERS
-    )
+    profiles: tuple[str, ...] = option("Faults to draw from.", type=given.ProfileNames(), default=PROFILES_OF_BROKERS)
     plans: int = option("Plans of each profile on each system.", type=given.POSITIVE, default=30)
     seed: int = option("Seed of the plans.", type=given.SEED, default=1)
     object_kind: str | None = shared(object_option)

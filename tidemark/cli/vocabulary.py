@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from tidemark.cli.exits import VALID
-from tidemark.cli.options import json_option
+from tidemark.cli.options import ProfileName, json_option
 from tidemark.cli.output import output
 
 if TYPE_CHECKING:
@@ -42,15 +42,14 @@ def anomalies_command(*, as_json: bool) -> int:
 
 
 @click.command("faults", epilog=FAULTS_EPILOG)
-@click.option("--profile", help="Only those of a profile of random plans.")
+@click.option("--profile", type=ProfileName(), help="Only those of a profile of random plans.")
 @json_option
 def faults_command(profile: str | None, *, as_json: bool) -> int:
     """List the faults that a plan may have; docs/faults.md tells more of each."""
-    from tidemark.nemesis import KINDS, PROFILES
+    from tidemark.nemesis import KINDS, PROFILES, kinds_of
 
-    if profile is not None and profile not in PROFILES:
-        raise click.UsageError(f"there is no profile {profile!r}; there are {', '.join(PROFILES)}")
-    kinds = {kind: row.sentence.in_plans for kind, row in KINDS.items() if profile is None or kind in PROFILES[profile]}
+    drawn = KINDS if profile is None else kinds_of(profile)
+    kinds = {kind: row.sentence.in_plans for kind, row in KINDS.items() if kind in drawn}
     if as_json:
         of_kind = {kind: [name for name, known in PROFILES.items() if kind in known] for kind in kinds}
         click.echo(json.dumps({kind: {"does": kinds[kind], "profiles": of_kind[kind]} for kind in kinds}, indent=1))

@@ -126,7 +126,7 @@ def test_orphans_are_reaped(cluster):
 
     shell.run("(setsid sh -c 'exit 0' >/dev/null 2>&1 &)")
 
-    assert "Z" not in shell.run("ps -e -o stat=").out
+    eventually(lambda: "Z" not in shell.run("ps -e -o stat=").out, "no orphan waits to be reaped")
 
 
 @docker

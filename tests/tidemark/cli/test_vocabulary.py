@@ -33,5 +33,5 @@ def test_faults_are_listed_with_the_profiles_that_draw_them():
     assert set(listed) == set(PROFILES["intact"])
     assert listed["isolate"]["does"] == KINDS["isolate"].sentence.in_plans
     assert "destructive" in listed["isolate"]["profiles"]
-    with pytest.raises(click.UsageError, match="there is no profile 'none'"):
+    with pytest.raises(click.UsageError, match="'none' is no profile and no kind of fault"):
         told(faults_command, "--profile", "none")
