@@ -3,6 +3,7 @@
 import re
 import shlex
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,8 +71,9 @@ class Page:
     foreign: list[Command] = field(default_factory=list)
 
 
+@cache
 def read_page(path: Path) -> Page:
-    """Find what a page has its readers type."""
+    """Find what a page has its readers type; read once, whoever asks."""
     page = Page(path)
     tokens = MarkdownIt("commonmark").enable("table").parse(path.read_text(encoding="utf-8"))
     head, cells, said, line = [], [], "", 0

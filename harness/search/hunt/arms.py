@@ -25,6 +25,8 @@ _FADES = 0.995
 """What an arm's earlier plans count for, after each more of it."""
 _LEAST = 0.3
 """No arm is drawn less often than this share of the mean."""
+_PLAIN_FIRST, _PLAIN = 256, 0.75
+"""So many tries begin a hunt, of which this share is of the first profile: most bugs need no more than what all profiles have."""
 _AT_RANDOM = 0.15
 """Share of young plans that are drawn as campaigns draw them; the others are episodes."""
 
@@ -87,9 +89,11 @@ class Arms:
         """Every kind of fault that any of them may draw."""
         return frozenset().union(*(arm.kinds.known for arm in self._arms.values()))
 
-    def draw(self, rng: Random) -> Arm:
-        """The next one."""
+    def draw(self, rng: Random, tries: int) -> Arm:
+        """The next one, after so many tries of the hunt."""
         arms = list(self._arms.values())
+        if len(arms) > 1 and tries < _PLAIN_FIRST and rng.random() < _PLAIN:
+            return arms[0]
         fresh = [arm for arm in arms if not arm.tries]
         if fresh:
             return rng.choice(fresh)

@@ -5,6 +5,7 @@ import secrets
 from types import SimpleNamespace
 
 import pytest
+from local_cluster import eventually
 
 from tidemark.harness.machines import addresses
 from tidemark.harness.machines.cluster import ContainerCluster

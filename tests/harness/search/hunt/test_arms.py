@@ -9,6 +9,7 @@ from tidemark.nemesis import REAL_ONLY
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.families import family_of, parse_variant
 
+LATER = 10_000
 KAFKA, RAFT = (family_of(parse_variant(name)) for name in ("kafka-4.0", "raft"))
 
 
@@ -20,7 +21,7 @@ def test_what_yields_more_is_drawn_more_and_nothing_is_given_up():
     drawn = arms("intact", "destructive", "deletions")
     for profile, gain in (("intact", 9.0), ("destructive", 1.0), ("deletions", 0.0)):
         drawn.learn(profile, gain, 1_000)
-    times = Counter(drawn.draw(Random(seed)).kinds.profile for seed in range(600))
+    times = Counter(drawn.draw(Random(seed), LATER).kinds.profile for seed in range(600))
 
     assert times["intact"] > 2 * times["destructive"]
     assert min(times.values()) > 30
@@ -30,7 +31,15 @@ def test_each_is_tried_once_before_any_is_preferred():
     drawn = arms("intact", "destructive")
     drawn.learn("intact", 9.0, 10)
 
-    assert {drawn.draw(Random(seed)).kinds.profile for seed in range(20)} == {"destructive"}
+    assert {drawn.draw(Random(seed), LATER).kinds.profile for seed in range(20)} == {"destructive"}
+
+
+def test_a_hunt_begins_with_what_all_have_and_with_little_else():
+    drawn = arms("intact", "destructive", "deletions")
+    times = Counter(drawn.draw(Random(seed), 0).kinds.profile for seed in range(400))
+
+    assert 260 < times["intact"] < 370
+    assert min(times["destructive"], times["deletions"]) > 20
 
 
 def test_a_family_has_the_profiles_that_it_can_bear():
