@@ -105,10 +105,11 @@ class Pause(Doing):
 @dataclass(frozen=True, slots=True)
 class Hinder(Doing):
     """Whatever else is done to a broker, and undone: the world knows how, by the kind. By ``signed``, an odd `pick` turns the
-    amount round.
+    amount round. ``of_syncs``: it acts on what the broker syncs.
     """
 
     signed: bool = False
+    of_syncs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,13 @@ class Kind:
     def of_one_broker(self) -> bool:
         """Whether its target means anything."""
         return self.on is not Part.CONTROLLER and not (isinstance(self.doing, Stop) and self.doing.of_all)
+
+    @property
+    def of_syncs(self) -> bool:
+        """Whether what was synced, or when, makes a difference to it."""
+        if isinstance(self.doing, Hinder):
+            return self.doing.of_syncs
+        return isinstance(self.doing, Stop) and self.doing.how in {"power", "damage"}
 
     def over_at_once(self, detail: object) -> bool:
         """Whether a fault was over when it had struck, by what the nemesis noted of it."""

@@ -200,7 +200,7 @@ _TABLE: tuple[Kind, ...] = (
          Sentence("fill the target's disk; at the end there is room again, and a broker that gave up starts again"),
          Part.MACHINE, Hinder(), MACHINES, only_real=True),
     Kind("slow-disk", Sentence("every write and sync of the target takes ", TIME, " longer"),
-         Part.MACHINE, Hinder(), MACHINES, Amount(Unit.TIME, between(1 * MS, 200 * MS)), only_real=True),
+         Part.MACHINE, Hinder(of_syncs=True), MACHINES, Amount(Unit.TIME, between(1 * MS, 200 * MS)), only_real=True),
     Kind("clock-jump", Sentence("the target's wall clock jumps ", TIME, " ", _AHEAD_OR_BACK, " and returns at the end"),
          Part.MACHINE, Hinder(signed=True), MACHINES, Amount(Unit.WALL_TIME, between(SECOND, 60 * SECOND)),
          only_real=True),

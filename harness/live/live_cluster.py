@@ -85,7 +85,13 @@ class LiveCluster(ClusterNodes):
         self.run_loop = RunLoop()
         of_nodes = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
         work = plan.workload.object
-        deployment = Deployment(of_nodes, plan.cluster, variant, workload="" if work is None else work.kind)
+        deployment = Deployment(
+            of_nodes,
+            plan.cluster,
+            variant,
+            workload="" if work is None else work.kind,
+            follows_syncs=any(fault.row.of_syncs for fault in plan.faults),
+        )
         super().__init__(deployment, system or TidemarkSystem(), delay=delay)
         self.clocks_us: dict[int, int] = {}
         self.refused: list[dict[str, Any]] = []

@@ -27,6 +27,7 @@ class Deployment:
         first_leader_epoch: the epoch of each partition's first leader, where it can be chosen.
         given: whether logs lie on the disks before the first start.
         workload: the object that the clients work on, if it is no log.
+        follows_syncs: whether anything may happen for which it matters what was synced. To follow that slows a program down.
     """
 
     machines: Mapping[int, Machine]
@@ -35,6 +36,7 @@ class Deployment:
     first_leader_epoch: int = 0
     given: bool = False
     workload: str = ""
+    follows_syncs: bool = True
 
     @property
     def nodes(self) -> tuple[int, ...]:

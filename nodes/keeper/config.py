@@ -18,7 +18,7 @@ class KeeperConfig(NamedTuple):
         node: its id. incarnation: which start of the node it is, from 1.
         admin: where to listen. trace: JSON lines. process: file for the program's number and start time.
         output: file of what the program prints, to which it is appended.
-        data, ledger: the directory that the program writes to, and where the ledger of what it synced is kept.
+        data, ledger: the directory that the program writes to, and where the ledger of what it synced is kept; None: nowhere.
         argv, env, files: the program: what to run, what is added to its environment, path → text to write before it starts.
         ready: when it is: a regular expression found in what it prints, or a port at which it listens; at once if neither.
     """
@@ -30,7 +30,7 @@ class KeeperConfig(NamedTuple):
     process: Path
     output: Path
     data: Path
-    ledger: Path
+    ledger: Path | None
     argv: tuple[str, ...]
     env: Mapping[str, str]
     files: Mapping[str, str]
@@ -53,7 +53,7 @@ class KeeperConfig(NamedTuple):
             entries.path("process"),
             entries.path("output"),
             entries.path("data"),
-            entries.path("ledger"),
+            entries.optional_path("ledger"),
             tuple(entries.texts("argv", empty=True)),
             entries.mapping("env", optional=True),
             entries.mapping("files", optional=True),

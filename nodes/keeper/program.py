@@ -1,4 +1,4 @@
-"""The program, as a child of its keeper, under a filter that tells of what it syncs."""
+"""The program, as a child of its keeper; where anybody asks what it syncs, under a filter that tells of that."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import os
 import re
 import signal
 import socket
-import struct
 import subprocess
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.nodes.admin.seccomp import Asked, Call, Listener, filter_of, put_under, this_machine
+from tidemark.nodes.admin.seccomp import Listener, filter_of, put_under, this_machine
+from tidemark.nodes.keeper.syncs import ASKED, REFUSED, Syncs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,25 +22,6 @@ if TYPE_CHECKING:
     from tidemark.nodes.keeper.config import KeeperConfig
     from tidemark.nodes.keeper.sync_ledger import SyncLedger
 
-O_DSYNC, O_TMPFILE = 0x1000, 0x400000
-RWF_DSYNC, RWF_SYNC = 2, 4
-MS_SYNC = 4
-AT_FDCWD = -100
-MOVES = ("rename", "renameat", "renameat2", "unlink", "unlinkat")
-"""Calls after which a file that is written through could not be found any more."""
-ASKED = (
-    *(Asked(name) for name in MOVES),
-    *(Asked(name) for name in ("fsync", "fdatasync", "sync", "syncfs", "openat2")),
-    Asked("msync", 2, MS_SYNC),
-    Asked("open", 1, O_DSYNC),
-    Asked("openat", 2, O_DSYNC),
-    Asked("pwritev2", 5, RWF_DSYNC | RWF_SYNC),
-)
-"""O_SYNC has the bit of O_DSYNC."""
-REFUSED = ("io_uring_setup", "io_setup")
-"""Rings and AIO contexts can sync without a system call that says so; their users take plain calls then, or say what they lack."""
-AT_ONCE = 8
-LONGEST_PATH = PAGE = 4096
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -52,34 +31,48 @@ class Program:
 
     Args:
         config: what to run.
-        ledger: told of every sync before it is carried out.
+        ledger: told of every sync before it is carried out; None: nobody is.
         on_end: called with the exit code (negative: the signal), in another thread, when it is gone and the ledger is whole.
 
     Attributes:
         pid: its number. slow_us: every sync takes so much longer.
     """
 
-    def __init__(self, config: KeeperConfig, ledger: SyncLedger, on_end: Callable[[int], None]) -> None:
+    def __init__(self, config: KeeperConfig, ledger: SyncLedger | None, on_end: Callable[[int], None]) -> None:
         """Start it.
 
         Raises:
             OSError: it cannot be started. UnknownMachineError: see :mod:`tidemark.nodes.admin.seccomp`.
         """
         self.slow_us = 0
-        self._config, self._ledger, self._on_end = config, ledger, on_end
+        self._config, self._on_end = config, on_end
         self._printed_before = config.output.stat().st_size if config.output.exists() else 0
-        machine = this_machine()
-        program, parent = filter_of(machine, ASKED, REFUSED), os.getpid()
-        here, there = socket.socketpair()
+        self._syncs: Syncs | None = None
+        if ledger is None:
+            self._process = self._started(lambda: None)
+        else:
+            machine = this_machine()
+            program = filter_of(machine, ASKED, REFUSED)
+            here, there = socket.socketpair()
+            with here, there:
+                self._process = self._started(lambda: put_under(program, machine.calls["seccomp"], there))
+                there.close()
+                self._syncs = Syncs(Listener.of_child(here, machine), ledger, lambda: self.slow_us)
+        self.pid = self._process.pid
+        threading.Thread(target=self._wait, name="waits for the program", daemon=True).start()
 
-        def become() -> None:
+    def _started(self, become: Callable[[], object]) -> subprocess.Popen[bytes]:
+        """The program; `become` is called in it before it is the program."""
+        config, parent = self._config, os.getpid()
+
+        def before() -> None:
             _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             if os.getppid() != parent:
                 os._exit(1)
-            put_under(program, machine.calls["seccomp"], there)
+            become()
 
-        with here, there, config.output.open("ab") as output:
-            self._process = subprocess.Popen(
+        with config.output.open("ab") as output:
+            return subprocess.Popen(
                 config.argv,
                 cwd=config.data,
                 env={**os.environ, **config.env},
@@ -87,20 +80,13 @@ class Program:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                preexec_fn=become,  # noqa: PLW1509 - a few system calls, and no lock that a thread could hold
+                preexec_fn=before,  # noqa: PLW1509 - a few system calls, and no lock that a thread could hold
             )
-            there.close()
-            self._listener = Listener.of_child(here, machine)
-        self.pid = self._process.pid
-        self._calls = ThreadPoolExecutor(AT_ONCE)
-        self._asks = threading.Thread(target=self._answer_all, name="answers system calls", daemon=True)
-        self._asks.start()
-        threading.Thread(target=self._wait, name="waits for the program", daemon=True).start()
 
     def _wait(self) -> None:
         code = self._process.wait()
-        self._asks.join(1.0)  # a child of the program may live on
-        self._calls.shutdown()
+        if self._syncs is not None:
+            self._syncs.close()
         self._on_end(code)
 
     def is_ready(self) -> bool:
@@ -113,100 +99,6 @@ class Program:
         with config.output.open("rb") as output:
             output.seek(self._printed_before)
             return re.search(config.ready, output.read().decode(errors="replace"), re.MULTILINE) is not None
-
-    # What it syncs
-
-    def _answer_all(self) -> None:
-        while (call := self._listener.next()) is not None:
-            self._calls.submit(self._answer, call)
-        self._listener.close()
-
-    def _answer(self, call: Call) -> None:
-        try:
-            if self.slow_us and call.name in ("fsync", "fdatasync", "sync", "syncfs", "msync"):
-                time.sleep(self.slow_us / 1e6)
-            self._enter(call)
-        finally:
-            self._listener.go_on(call)
-
-    def _enter(self, call: Call) -> None:
-        """Write a call into the ledger; it waits meanwhile."""
-        if call.name in ("sync", "syncfs"):
-            self._ledger.everything()
-        elif call.name in ("fsync", "fdatasync"):
-            if (path := self._path_of(call)) is not None:
-                self._ledger.synced(path)
-        elif call.name == "msync":
-            begin, length, _ = call.arguments[:3]
-            for path in _mapped(call.thread, begin, begin + length):
-                self._ledger.synced(path)
-        elif call.name == "pwritev2":
-            if (path := self._path_of(call)) is not None:
-                self._ledger.written_through(path)
-        elif call.name in MOVES:
-            self._ledger.find_through()
-        else:
-            self._enter_open(call)
-
-    def _enter_open(self, call: Call) -> None:
-        flags = self._flags_of(call)
-        if flags & O_DSYNC and flags & O_TMPFILE == O_TMPFILE:
-            self._ledger.unsure("a file without a name was opened with O_SYNC")
-        elif flags & O_DSYNC and (path := self._opened(call)) is not None:
-            self._ledger.written_through(path)
-
-    @staticmethod
-    def _flags_of(call: Call) -> int:
-        if call.name == "openat2":
-            with suppress(OSError, struct.error):
-                (flags,) = struct.unpack("Q", _memory(call.thread, call.arguments[2], 8, text=False))
-                return int(flags)
-            return 0
-        return call.arguments[1 if call.name == "open" else 2]
-
-    def _path_of(self, call: Call) -> Path | None:
-        with suppress(OSError):
-            path = Path(f"/proc/{call.thread}/fd/{call.arguments[0]}").readlink()
-            if self._listener.is_there(call) and path.is_absolute():
-                return path
-        return None
-
-    def _opened(self, call: Call) -> Path | None:
-        """The file that is opened, where it can be told."""
-        if call.name == "open":
-            directory, name = AT_FDCWD, call.arguments[0]
-        else:
-            directory, name = struct.unpack("i", struct.pack("I", call.arguments[0] & 0xFFFFFFFF))[0], call.arguments[1]
-        with suppress(OSError):
-            text = _memory(call.thread, name, LONGEST_PATH).split(b"\0")[0].decode(errors="surrogateescape")
-            under = f"/proc/{call.thread}/" + ("cwd" if directory == AT_FDCWD else f"fd/{directory}")
-            path = Path(under).readlink() / text
-            if self._listener.is_there(call):
-                return Path(os.path.realpath(path))
-        return None
-
-
-def _memory(thread: int, at: int, most: int, *, text: bool = True) -> bytes:
-    """What a process has at an address; of a text not much more than that."""
-    found = b""
-    with Path(f"/proc/{thread}/mem").open("rb", buffering=0) as memory:
-        while len(found) < most and not (text and b"\0" in found):
-            memory.seek(at + len(found))
-            with_page = PAGE - (at + len(found)) % PAGE
-            found += memory.read(min(most - len(found), with_page))
-    return found
-
-
-def _mapped(thread: int, begin: int, end: int) -> list[Path]:
-    """The files that a process has mapped between two addresses."""
-    found = []
-    with suppress(OSError):
-        for line in Path(f"/proc/{thread}/maps").read_text().splitlines():
-            fields = line.split(maxsplit=5)
-            low, _, high = fields[0].partition("-")
-            if len(fields) > 5 and fields[5].startswith("/") and int(low, 16) < end and int(high, 16) > begin:
-                found.append(Path(fields[5]))
-    return found
 
 
 def _listens(port: int) -> bool:

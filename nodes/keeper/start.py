@@ -59,7 +59,7 @@ class Keeper:
     def __init__(self, config: KeeperConfig, trace: Trace) -> None:
         """Nothing runs yet."""
         self._config, self._trace = config, trace
-        self._ledger = SyncLedger(config.data, config.ledger)
+        self._ledger = None if config.ledger is None else SyncLedger(config.data, config.ledger)
         self._asked = config.process.with_name(config.process.name + ".asked")
         """There if the program was asked to shut down: it may then end with any exit code."""
         self._program: Program
@@ -114,7 +114,8 @@ class Keeper:
 
     def _sync(self, _command: dict[str, Any]) -> admin_port.Answer:
         """What the program has written is durable, as after half a minute of rest."""
-        self._ledger.everything()
+        if self._ledger is not None:
+            self._ledger.everything()
         return {}
 
     def _slow_disk(self, command: dict[str, Any]) -> admin_port.Answer:

@@ -121,3 +121,16 @@ def test_what_a_family_lacks_is_said_of_every_kind_that_needs_it():
 
 def test_a_kind_of_somebody_elses_is_not_over_at_once():
     assert not is_over_at_once("meteor", {})
+
+
+def test_what_was_synced_matters_where_power_is_lost_files_are_damaged_or_syncs_are_slow():
+    assert {kind for kind, row in KINDS.items() if row.of_syncs} >= {
+        "power",
+        "power-all",
+        "flip-bits",
+        "cut-tail",
+        "slow-disk",
+    }
+    assert not any(
+        KINDS[kind].of_syncs for kind in ("crash", "crash-all", "restart", "disk", "disk-full", "leave", "isolate")
+    )

@@ -151,7 +151,7 @@ class OutsideSystem(System, Watched):
             "process": places.pid,
             "output": places.log,
             "data": places.data,
-            "ledger": places.ledger,
+            "ledger": places.ledger if deployment.follows_syncs else None,
             "argv": list(process.argv),
             "env": dict(process.env),
             "files": dict(process.files),

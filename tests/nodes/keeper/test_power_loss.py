@@ -17,16 +17,19 @@ from tidemark.nodes.keeper.sync_ledger import SyncLedger, UnsureError
 PATIENCE_S = 20.0
 
 
-def leave(tmp_path: Path, script: str, *, before: dict[str, bytes] | None = None) -> SyncLedger:
-    """Run a program in the directory `data` until its end; its ledger."""
+def leave(
+    tmp_path: Path, script: str, *, before: dict[str, bytes] | None = None, follow: bool = True
+) -> SyncLedger | None:
+    """Run a program in the directory `data` until its end; its ledger, if there is one."""
     data = tmp_path / "data"
     data.mkdir()
     for name, content in (before or {}).items():
         (data / name).write_bytes(content)
-    ledger = SyncLedger(data, tmp_path / "ledger")
+    place = tmp_path / "ledger" if follow else None
+    ledger = SyncLedger(data, place) if place else None
     paths = (tmp_path / name for name in ("trace", "process", "output"))
     argv = (sys.executable, "-S", "-c", f"import os, mmap\n{script}\nos.kill(os.getpid(), 9)")
-    config = KeeperConfig(1, 1, Address("127.0.0.1", 1), *paths, data, tmp_path / "ledger", argv, {}, {}, "", 0)
+    config = KeeperConfig(1, 1, Address("127.0.0.1", 1), *paths, data, place, argv, {}, {}, "", 0)
     ended, codes = threading.Event(), []
     Program(config, ledger, lambda code: (codes.append(code), ended.set()))
     assert ended.wait(PATIENCE_S)
@@ -160,3 +163,15 @@ def test_a_file_that_was_allocated_and_not_written_takes_no_room_in_the_ledger(t
     (data / "log").write_bytes(b"three")
     ledger.lose_power()
     assert left(tmp_path) == before
+
+
+@pytest.mark.parametrize(("follow", "mode"), [(True, b"2"), (False, b"0")])
+def test_where_nobody_loses_power_the_program_runs_without_a_filter(tmp_path, follow, mode):
+    leave(
+        tmp_path,
+        'f = open("seccomp", "wb", 0); f.write(open("/proc/self/status", "rb").read()); os.fsync(f.fileno())',
+        follow=follow,
+    )
+
+    assert b"Seccomp:\t" + mode in left(tmp_path)["seccomp"]
+    assert (tmp_path / "ledger").exists() is follow

@@ -124,6 +124,15 @@ def deployed(system):
     return Deployment(machines, ClusterSpec(), system.variant(system.default_variant))
 
 
+@pytest.mark.parametrize("follows", [True, False])
+def test_a_ledger_is_kept_only_where_somebody_may_ask_for_it(follows):
+    machines = {node: SimpleNamespace(inner_ip=f"10.0.0.{node}", admin_port=1) for node in (1, 2, 3)}
+    system = OutsideSystem(Shy())
+    deployment = Deployment(machines, ClusterSpec(), system.variant("shy"), follows_syncs=follows)
+
+    assert bool(system.configure(1, 1, deployment)["ledger"]) is follows
+
+
 def test_who_has_no_members_to_change_does_not_suffer_that_they_leave():
     assert (
         OutsideSystem(Shy()).not_suffered["leave"]
