@@ -26,6 +26,7 @@ from tidemark.checkers.replicas.divergence import Divergence
 from tidemark.checkers.replicas.false_clean import false_clean_shutdowns
 from tidemark.checkers.replicas.fenced_in_isr import fenced_in_isrs
 from tidemark.checkers.replicas.fenced_leader import fenced_leaders
+from tidemark.checkers.replicas.forgotten_elr import forgotten
 from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
 from tidemark.checkers.replicas.hw_regression import HwRegression
 from tidemark.checkers.replicas.in_sync import InSync, LastingInSync
@@ -89,6 +90,12 @@ OF_REPLICAS: Final = (
             "false-clean-shutdown": "The controller took a broker for cleanly shut down whose process had ended otherwise."
         },
         find=lambda run: false_clean_shutdowns(run.points),
+    ),
+    ReplicaChecker(
+        {
+            "elr-forgotten": "The controller no longer has a replica in the ELR, though nothing took that from it (KIP-966)."
+        },
+        find=lambda run: forgotten(run.points, run.assignment, run.min_isr, run.patience_us),
     ),
     ReplicaChecker(
         {"lost-committed-write": "A record that was committed is missing from the log of a later leader."},

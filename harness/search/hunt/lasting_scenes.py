@@ -187,6 +187,24 @@ def leader_ends_without_a_controller(rng: Random, kinds: Kinds, cluster: Cluster
     ]
 
 
+def alone_as_the_controller_fails(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader has become alone in the ISR when another controller takes over; then it fails.
+
+    Who is eligible by what the controller before had written must lead.
+    """
+    leader, other, _ = cast(rng, cluster)
+    session = cluster.settings.session_us
+    alone = at + int(cluster.settings.lag_time_us * rng.uniform(1.1, 1.7))
+    back = alone + int(session * rng.uniform(0.2, 1))
+    ends = back + log_uniform(rng, 20 * MS, 300 * MS)
+    return [
+        leads_before(rng, at, cluster, leader),
+        on(rng, "from-peers", at, cluster, leader, ends - at),
+        on(rng, kinds.among(rng, "controller-crash"), alone, cluster, other, back - alone),
+        on(rng, kinds.among(rng, "crash", "isolate"), ends, cluster, leader, 2 * session),
+    ]
+
+
 def alone_and_then_lost(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A leader is cut off from its followers until it is alone in the ISR; then it fails, and may lose what it alone has."""
     leader, other, _ = cast(rng, cluster)

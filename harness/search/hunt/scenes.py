@@ -260,6 +260,7 @@ SCENES: dict[str, Scene] = {
     "no power where nothing runs": lasting.no_power_where_nothing_runs,
     "moved while the controller fails": lasting.moved_while_the_controller_fails,
     "the leader ends without a controller": lasting.leader_ends_without_a_controller,
+    "alone as the controller fails": lasting.alone_as_the_controller_fails,
     "leads again unaware": unaware.leads_again_unaware,
     "follows on unaware": unaware.follows_on_unaware,
     "counts on unaware": unaware.counts_on_unaware,
@@ -286,6 +287,7 @@ _OF_PROFILES = {
     "moved from the last one there": {"reassignments", "reassignments-destructive", "controller-reassignments"},
     "moved while the controller fails": {"controller-reassignments"},
     "the leader ends without a controller": {"controllers", "controller-reassignments"},
+    "alone as the controller fails": {"controllers", "controller-reassignments"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {

@@ -19,6 +19,7 @@ from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec
 from tidemark.nemesis.kinds import CONTROLLER_LINKS
 from tidemark.nemesis.long_lasting import end_of_long, is_long
 from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.controller.kraft import KRaftController
 from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import parse_variant
 from tidemark.nodes.families.raft.canvassing import CanvassingMember
@@ -303,6 +304,23 @@ def test_a_leader_alone_in_the_isr_is_lost():
     assert seen["isr-shrunk-over-a-wait"] >= 10
     assert seen["isr-of-one"] >= 5
     assert seen["log-lost"] >= 6
+
+
+def test_a_leader_is_alone_in_the_isr_when_another_controller_takes_over(monkeypatch):
+    """Whoever forgets then who is eligible may have nobody to elect."""
+    name, variant = "alone as the controller fails", "kafka-4.0+forget-log-ends"
+    assert marks(name, profile="controllers", variant="kafka-4.0", seeds=20)["isr-of-one"] >= 12
+    assert not shown_by(name, variant, ClusterSpec(), 20, "controllers")
+
+    takes_over = KRaftController._take_over
+
+    def forgets(self, now):
+        takes_over(self, now)
+        for partition in self.partitions.values():
+            partition.elr = ()
+
+    monkeypatch.setattr(KRaftController, "_take_over", forgets)
+    assert shown_by(name, variant, ClusterSpec(), 20, "controllers")["elr-forgotten"] >= 8
 
 
 def test_who_is_back_as_all_is_deleted_begins_anew():
