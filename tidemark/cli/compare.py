@@ -134,7 +134,7 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
     Way.SIMULATED: (
         (
             lambda asked: ["--profile"] if REAL_ONLY & {*kinds_of(asked.profile)} else [],
-            "this --profile has faults of real machines, and needs --world docker: the simulator has none",
+            "this --profile has faults that need --world docker: the simulator has no machines",
         ),
     ),
     Way.CONTAINED: (

@@ -228,7 +228,10 @@ def test_spark_is_not_loaded_for_a_single_run(tmp_path):
         (["run", "--acks", "2"], "'2' is not one of 'all', '1', '0'"),
         (["run", "--index", "-1"], "-1 is not in the range x>=0"),
         (["run", "--index", "one"], "'one' is not a valid integer"),
-        (["run", "--profile", "gentle"], "'gentle' is not one of 'intact', 'destructive'"),
+        (
+            ["run", "--profile", "gentle"],
+            "'gentle' is no profile and no kind of fault: it takes one of intact, destructive",
+        ),
         (["run", "--contract", "best-effort"], "'best-effort' is not one of 'documented', 'kip-966', 'durable'"),
         (["run", "--plan", "nowhere.json"], "nowhere.json: cannot be read (No such file or directory)"),
         (["run", "--what"], "No such option"),

@@ -183,8 +183,8 @@ def test_the_page_is_written(run, tmp_path):
         (("--systems", "kafka:2.8"), "is not a whole version of Kafka"),
         (("--systems", ","), "--systems names none"),
         (("--systems", "moon"), "there is no system 'moon'"),
-        (("--profiles", "gentle"), "name at least one of intact, destructive, machines, controllers"),
-        (("--profiles", ","), "name at least one of"),
+        (("--profiles", "gentle"), "'gentle' is no profile and no kind of fault: it takes one of intact, destructive"),
+        (("--profiles", ","), "'' is no profile and no kind of fault"),
         (("--brokers", "2", "--replication-factor", "3"), "impossible cluster"),
     ],
 )
