@@ -25,7 +25,7 @@ _FADES = 0.995
 """What an arm's earlier plans count for, after each more of it."""
 _LEAST = 0.3
 """No arm is drawn less often than this share of the mean."""
-_PLAIN_FIRST, _PLAIN = 256, 0.75
+_PLAIN_FIRST, _PLAIN = 128, 0.75
 """So many tries begin a hunt, of which this share is of the first profile: most bugs need no more than what all profiles have."""
 _AT_RANDOM = 0.15
 """Share of young plans that are drawn as campaigns draw them; the others are episodes."""
