@@ -67,7 +67,7 @@ def test_it_goes_on_and_its_json_says_what_was_exercised(cli, tmp_path):
     [
         (
             ("--for", "divergense"),
-            "there is no anomaly 'divergense' to hunt for; there are unasked-election, fenced-leader, false-clean-shutdown, lost-",
+            "there is no anomaly 'divergense' to hunt for; there are unasked-election, fenced-leader, false-clean-shutdown, elr-",
         ),
         (("--profile", "machines"), "'machines' is not one of 'intact'"),
         (("--seconds", "0"), "0.0 is not in the range"),
