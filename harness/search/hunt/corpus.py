@@ -53,9 +53,8 @@ class Corpus:
         self.seen.update(trial.reached.keys())
         self.struck.update(trial.struck)
         entry = Entry(plan, trial.reached, trial.events)
-        best = self.best.setdefault(plan.profile, {})
         for name in trial.reached:
-            kept = best.setdefault(name, [])
+            kept = self.best.setdefault(plan.profile, {}).setdefault(name, [])
             if len(kept) < KEPT:
                 kept.append(entry)
             else:

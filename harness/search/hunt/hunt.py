@@ -146,7 +146,7 @@ class Hunt:
                 plan = replace(plan, faults_end_us=of.plan.faults_end_us)
             return _Drawn(plan, made_of=f"{of.near.name} of try {of.number}")
         arm = self.arms.draw(rng, self.corpus.tries)
-        if not self.corpus.tries or rng.random() < _YOUNG:
+        if not self.corpus.best or rng.random() < _YOUNG:
             return _Drawn(self._asked.of(arm.young(rng)), young=True)
         entry, moments = self.corpus.take(rng, arm.kinds.profile)
         other, _ = self.corpus.take(rng, arm.kinds.profile)

@@ -170,5 +170,6 @@ def _corpus(data: dict[str, Any]) -> Corpus:
     corpus.best = {
         profile: {name: [entries[place] for place in kept] for name, kept in marks.items()}
         for profile, marks in data["best"].items()
+        if marks
     }
     return corpus

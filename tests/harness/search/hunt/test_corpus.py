@@ -58,6 +58,15 @@ def test_what_is_rare_or_near_is_taken_more_often():
     assert taken.count(near) > 80
 
 
+def test_a_profile_whose_plans_reached_nothing_has_none_to_change():
+    corpus = Corpus()
+    corpus.add(replace(plan(1), profile="retention"), reached())
+    assert not corpus.best
+    corpus.add(plan(2), reached("two-lead"))
+
+    assert {corpus.take(Random(seed), "retention")[0].plan.profile for seed in range(20)} == {"intact"}
+
+
 def test_plans_of_each_profile_are_kept_and_taken_by_themselves():
     corpus = Corpus()
     smallest, of_another = with_faults(1), replace(with_faults(9), profile="deletions")
