@@ -18,11 +18,12 @@ from tidemark.nemesis.kinds import (
     MEMBERS,
     REASSIGNMENT,
     SECOND,
+    UNCLEAN,
     kinds_drawn_with,
 )
 from tidemark.nemesis.long_lasting import end_of_long, with_some_long
 from tidemark.nemesis.plan import Plan, WorkloadSpec
-from tidemark.nemesis.profiles import LONG, has_set, kinds_of
+from tidemark.nemesis.profiles import kinds_of, lasts_long
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
@@ -98,7 +99,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         faults = [replace(fault, after=None) if fault.kind in elects else fault for fault in faults]
     if damages:
         faults = _damaging_one(rng, faults, damages, end, cluster)
-    if has_set(profile, LONG):
+    if lasts_long(profile):
         faults = with_some_long(rng, faults, cluster.settings)
         end = max(end, end_of_long(faults, cluster.settings))
     if intensity != 1:
@@ -113,7 +114,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if "unclean-election" in known and rng.random() < 0.3:
+    if UNCLEAN in known and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tidemark.nemesis.kinds import KINDS, REASSIGNMENT, kinds_drawn_with, kinds_that_need
+from tidemark.nemesis.kinds import KINDS, kinds_drawn_with
 
 _SETS: dict[str, tuple[str, ...]] = {
     "intact": ("intact",),
@@ -18,7 +18,7 @@ _SETS: dict[str, tuple[str, ...]] = {
     "reassignments": ("intact", "reassignments"),
     "reassignments-destructive": ("intact", "destructive", "reassignments"),
     "metadata": ("intact", "destructive", "metadata"),
-    "long": ("intact", "long"),
+    "long": ("intact",),
     "controller-reassignments": ("intact", "controllers", "reassignments", "withdrawals"),
     "files": ("intact", "files"),
     "members": ("intact", "members"),
@@ -33,8 +33,8 @@ or destructive, and records are deleted by clients and by each broker's retentio
 back; *long*: intact, and some faults outlast every time-out; *controller-reassignments*: intact, replicas move, controllers fail;
 *files*: intact, and the files of one broker are damaged; *members*: intact, and members leave and join.
 """
-LONG = "long"
-"""No set of kinds: how long some of them last."""
+_LONG = "long"
+"""The profile that differs from another in how long some faults last, and not in their kinds."""
 
 
 class ProfileError(ValueError):
@@ -61,11 +61,13 @@ def kinds_of(profile: str) -> tuple[str, ...]:
                 "(crash+pause; tidemark faults lists them)"
             )
         kinds |= dict.fromkeys(PROFILES.get(word, (word,)))
-    if lonely := [kind for kind in kinds if kind in kinds_that_need(REASSIGNMENT) and REASSIGNMENT not in kinds]:
-        raise ProfileError(f"{lonely[0]} needs {REASSIGNMENT} beside it: {profile}+{REASSIGNMENT}")
+    for kind in kinds:
+        for need in KINDS[kind].needs:
+            if need in KINDS and need not in kinds:
+                raise ProfileError(f"{kind} needs {need} beside it: {profile}+{need}")
     return tuple(kinds)
 
 
-def has_set(profile: str, name: str) -> bool:
-    """Whether one of a profile's words has a set of kinds."""
-    return any(name in _SETS.get(word, ()) for word in profile.split("+"))
+def lasts_long(profile: str) -> bool:
+    """Whether some faults of its plans outlast every time-out."""
+    return _LONG in profile.split("+")

@@ -28,6 +28,7 @@ from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "elr-forgotten"
 _KINDS = {kind.kind: kind for kind in (Elect, IsrChange, Reassign, Register)}
+_ELR = {kind.kind: kind.place("elr") for kind in (Elect, IsrChange)}
 
 
 def forgotten(
@@ -36,9 +37,9 @@ def forgotten(
     """All of a run, once for each partition and change. What a controller does because a broker registers may be told before that;
     how long before, at most, is `patience_us`.
     """
-    events = [(index, _KINDS[one[KIND]](one)) for index, one in points if one[KIND] in _KINDS]
-    if not any(isinstance(one, (Elect, IsrChange)) and one.elr for _, one in events):
+    if not any(one[KIND] in _ELR and one[_ELR[one[KIND]]] for _, one in points):
         return
+    events = [(index, _KINDS[one[KIND]](one)) for index, one in points if one[KIND] in _KINDS]
     if not any(isinstance(one, Register) for _, one in events):
         return
     unclean = [(one.broker, one.time) for _, one in events if isinstance(one, Register) and not one.clean]
@@ -57,11 +58,12 @@ def forgotten(
             replicas[name] = frozenset(one.replicas)
             continue
         before, now = eligible.get(name, frozenset()), frozenset((*one.isr, *one.elr))
-        comes = {broker for broker, time in unclean if 0 <= time - one.time <= patience_us}
-        expected = (before & proved[name] & replicas.get(name, before)) - comes
+        gone = (before & proved[name] & replicas.get(name, before)) - now
         few = len(one.isr) < min(min_isr, len(replicas.get(name, one.isr)) or min_isr)
-        if few and (isinstance(one, IsrChange) or one.clean) and (gone := sorted(expected - now)):
-            yield _anomaly(one, gone, min_isr, index)
+        if gone and few and (isinstance(one, IsrChange) or one.clean):
+            gone -= {broker for broker, time in unclean if 0 <= time - one.time <= patience_us}
+            if gone:
+                yield _anomaly(one, sorted(gone), min_isr, index)
         proved[name] = (proved[name] & now) | {broker for broker in one.isr if broker not in before}
         eligible[name] = now
 

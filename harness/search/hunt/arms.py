@@ -26,7 +26,7 @@ _FADES = 0.995
 _LEAST = 0.3
 """No arm is drawn less often than this share of the mean."""
 _PLAIN_FIRST, _PLAIN = 128, 0.75
-"""So many tries begin a hunt, of which this share is of the first profile: most bugs need no more than what all profiles have."""
+"""So many tries begin a hunt, of which this share is of the first profile: half of the zoo needs no more than all profiles have."""
 _AT_RANDOM = 0.15
 """Share of young plans that are drawn as campaigns draw them; the others are episodes."""
 
