@@ -78,6 +78,7 @@ def by_pandas(text: str) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     return list(answer.columns), Counter(rows)
 
 
+@pytest.mark.systems
 @pytest.mark.spark
 def test_spark_and_pandas_give_the_same_answers(
     desk: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch

@@ -147,6 +147,7 @@ def go(folder, _, text):
     run("go", "test" if is_test else "run", ".", folder=folder)
 
 
+@pytest.mark.systems
 @pytest.mark.parametrize(("program", "text"), [(java, JAVA), (go, GO)], ids=["java", "go"])
 def test_many_clients_at_once_that_fail_and_give_up(tmp_path, program, text):
     program(tmp_path, "Many", text)

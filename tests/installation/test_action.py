@@ -72,6 +72,7 @@ def test_a_model_judges_it(step, tmp_path):
     assert step(history="h.jsonl", model="register")[0] == 0
 
 
+@pytest.mark.systems
 def test_a_campaign_fails_by_its_violations(step):
     code, told = step(plans="8", variants="kafka-0.10")
     assert code == 1

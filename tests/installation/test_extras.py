@@ -22,6 +22,8 @@ CONTAINERS = "docker and 9 more packages, which are not installed"
 REPORT = "matplotlib, jinja2 and markupsafe, which are not installed"
 
 
+pytestmark = pytest.mark.systems
+
 # The base
 
 

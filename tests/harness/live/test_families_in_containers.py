@@ -54,7 +54,7 @@ def test_a_leader_is_lost_and_what_there_is_none_of_is_told(three):
 @pytest.mark.parametrize(
     ("name", "variant"),
     [
-        ("entry-below-the-mark", "quorum-hwm"),
+        pytest.param("entry-below-the-mark", "quorum-hwm", marks=pytest.mark.systems),
         pytest.param("entry-below-the-mark", "raft", marks=pytest.mark.systems),
         ("recovery-reads-forward", "bookkeeper+recovery-trusts-lac"),
     ],

@@ -220,6 +220,7 @@ def changed(engine, image, monkeypatch):
         engine.images.remove(built)
 
 
+@pytest.mark.systems
 @pytest.mark.docker
 @pytest.mark.slow
 def test_two_builds_at_once_make_one_image(engine, image, monkeypatch):
@@ -249,6 +250,7 @@ def test_other_code_makes_another_image(engine, image, changed):
         engine.images.get(changed)
 
 
+@pytest.mark.systems
 @pytest.mark.docker
 def test_an_old_image_that_a_container_uses_stays(engine, changed):
     container = engine.containers.create(changed)

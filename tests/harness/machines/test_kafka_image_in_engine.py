@@ -52,6 +52,7 @@ def test_a_second_build_finds_the_first_ones_image(engine, kraft_kafka):
     assert found.name.startswith(f"tidemark/kafka:{KRAFT_KAFKA}-")
 
 
+@pytest.mark.systems
 def test_other_code_makes_another_image_without_a_network(engine, kraft_kafka, monkeypatch):
     files = [*code_files(), ("tidemark/nodes/added.py", b"here = True\n")]
     build = engine.api.build
@@ -111,6 +112,7 @@ def test_the_images_first_program_is_the_nodes(engine, kraft_kafka):
         container.remove(force=True)
 
 
+@pytest.mark.systems
 def test_a_version_that_does_not_exist_is_one_sentence(engine, kraft_kafka):
     with pytest.raises(ImageError) as error:
         build_kafka_image(engine, "2.8.99", quiet)

@@ -98,6 +98,7 @@ def test_a_fence_that_is_missing_is_named_and_nothing_else_is_changed():
     assert found.repair.parting.failing.time == 1_569_879  # when the record is cut off
 
 
+@pytest.mark.systems
 def test_one_thing_repaired_is_preferred_to_a_whole_version_and_the_first_event_that_differs_is_told(tmp_path):
     """Of a loss that kafka-0.11 and 2.0 share, so that what is between them is not why."""
     plan, run, found = why("kafka-0.11", 1834)

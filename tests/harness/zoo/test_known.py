@@ -73,6 +73,7 @@ def test_a_planted_bug_is_found_beside_what_is_known():
     assert not any(one.trial.known for one in found)
 
 
+@pytest.mark.systems
 def test_what_is_known_is_counted_and_not_found():
     found, known = hunted("kafka-0.10", known_of("kafka-0.10"), 3)
     anyhow, _ = hunted("kafka-0.10", None, 3)

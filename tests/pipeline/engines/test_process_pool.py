@@ -58,6 +58,7 @@ def test_what_is_few_needs_no_java_and_what_is_many_does(
         run_campaign(spec, tmp_path / "many", chunk_size=5, console=quiet(), simulate=simulate)
 
 
+@pytest.mark.systems
 @pytest.mark.spark
 @pytest.mark.slow
 def test_spark_and_duckdb_give_the_same_comparison_to_the_last_digit(spark: Any, tmp_path: Path) -> None:

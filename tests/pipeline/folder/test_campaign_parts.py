@@ -127,6 +127,7 @@ def test_a_profile_is_added_and_what_was_there_stays_byte_for_byte(tmp_path: Pat
     assert rows(added) == rows(tmp_path / "alone")
 
 
+@pytest.mark.systems
 def test_a_system_is_added_and_its_runs_are_kept_with_it(tmp_path: Path) -> None:
     class Keeping(InTurn):
         def __call__(self, spec: CampaignSpec, variant: str, index: int) -> Any:

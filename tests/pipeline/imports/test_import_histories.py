@@ -182,6 +182,7 @@ def test_runs_of_ours_keep_their_traces_variants_and_folders(tmp_path: Path) -> 
     assert (again.total("judged"), again.total("changed")) == (2, 0)
 
 
+@pytest.mark.systems
 def test_twice_the_same_adds_nothing_and_more_adds_runs_with_the_next_numbers(tmp_path: Path) -> None:
     first, copy = jsonl(tmp_path / "a.jsonl", 1, variant="one"), tmp_path / "copy.jsonl"
     copy.write_bytes(first.read_bytes())
@@ -280,6 +281,7 @@ def test_a_checker_that_stumbles_costs_one_run(tmp_path: Path, monkeypatch: pyte
     assert (again.total("judged"), again.total("changed")) == (2, 1)
 
 
+@pytest.mark.systems
 def test_a_kill_between_chunk_and_manifest_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,6 +341,7 @@ def test_a_damaged_chunk_is_taken_out_and_its_histories_come_in_again(tmp_path: 
     assert len(whole) == len(set(whole)) == 2
 
 
+@pytest.mark.systems
 def test_a_kill_in_the_first_chunk_is_no_tables_of_nobodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = jsonl(tmp_path / "a.jsonl", 1), jsonl(tmp_path / "b.jsonl", 2, variant="b")
     folder = tmp_path / "theirs"

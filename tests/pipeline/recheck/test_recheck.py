@@ -172,6 +172,7 @@ def test_what_was_found_in_a_chunk_that_is_damaged_since_counts_no_more(real: Pa
     ]
 
 
+@pytest.mark.systems
 def test_what_is_not_stored_is_made_again_if_it_is_still_the_same_run(tmp_path: Path) -> None:
     spec = CampaignSpec("demo", (OLD,), plans=4, seed=4, keep="none")
     folder = campaign(spec, tmp_path / "demo", simulate_for_real)
@@ -228,6 +229,7 @@ def test_a_folder_without_a_campaign_and_a_variant_it_has_not_are_refused(real: 
         judged(real, Question(variants=("raft",)))
 
 
+@pytest.mark.systems
 @pytest.mark.spark
 @pytest.mark.slow
 def test_spark_says_what_one_process_says(real: Path, spark: SparkSession) -> None:

@@ -76,6 +76,7 @@ def cli(hunted, tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.systems
 def test_what_was_caught_becomes_a_script_that_can_be_played(hunted):
     (script,) = hunted.glob(f"{FIND}/*/found.scenario")
 

@@ -203,6 +203,7 @@ def test_a_model_judges_instead_of_checkers(tidemark, tmp_path):
     assert "--model or --checker" in refused(tidemark("report", "mine.jsonl", "--model", "set", "--checker", "odd.py"))
 
 
+@pytest.mark.systems
 def test_a_folder_with_other_things_is_not_filled_unless_somebody_insists(tidemark, tmp_path):
     (tmp_path / "h.jsonl").write_text(JSONL)
     (tmp_path / "there").mkdir()

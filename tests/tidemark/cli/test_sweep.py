@@ -55,6 +55,7 @@ def test_the_same_command_again_runs_nothing_and_prints_what_it_is_asked_for(swe
     assert next(csv.reader(io.StringIO(told.stdout)))[:3] == ["replication-factor", "min-isr", "variant"]
 
 
+@pytest.mark.systems
 def test_report_tells_of_each_cell_and_not_of_all_in_one(swept):
     folder, told = swept
     before = (folder / "sweep.json").read_text()

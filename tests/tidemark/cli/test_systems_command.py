@@ -148,6 +148,7 @@ def test_the_same_results_give_the_same_page(run, tmp_path):
     assert first.read_text().replace("/a/", "/b/") == second.read_text()
 
 
+@pytest.mark.systems
 def test_what_was_lost_is_drawn_where_that_is_asked_for(run):
     cells = json.loads(run(*SOME, "--reports", "--json").stdout)["cells"]
     lossy = [one["told"] for one in cells if one["lost"]]

@@ -32,7 +32,7 @@ SPACES = [
 ]
 
 
-@pytest.mark.parametrize("jobs", [2, 3])
+@pytest.mark.parametrize("jobs", [pytest.param(2, marks=pytest.mark.systems), 3])
 @pytest.mark.parametrize(("name", "bounds", "invariants", "limits"), SPACES)
 def test_what_is_found_does_not_depend_on_how_many_there_are(name, bounds, invariants, limits, jobs):
     variant = parse_variant(name)

@@ -330,6 +330,7 @@ def test_who_is_back_as_all_is_deleted_begins_anew():
     assert seen["began-anew"] >= 10
 
 
+@pytest.mark.systems
 def test_who_cut_its_log_below_its_log_start_and_is_killed_soon_deletes_it():
     """The stale log start: the same plans pass where the log start is noted with the cut."""
     name, cluster = "led by who missed a deletion", ClusterSpec()
@@ -494,6 +495,7 @@ def test_each_writes_alone_and_what_the_first_wrote_is_committed_in_a_later_term
     assert not shown_by(name, "raft", cluster, 32, "intact")
 
 
+@pytest.mark.systems
 def test_a_slow_candidate_stands_again_and_votes_of_its_former_term_come_late(monkeypatch):
     name, cluster = "a slow candidate stands again", ClusterSpec()
     assert not shown_by(name, "raft", cluster, 100, "intact")
@@ -532,6 +534,7 @@ def test_a_fence_is_lost_with_a_disk_that_nobody_knows_to_be_empty():
     assert not shown_by(name, "bookkeeper", cluster, range(100, 120), "destructive")
 
 
+@pytest.mark.systems
 def test_let_in_for_what_it_had_before_its_disk_was_lost():
     name, cluster = "let in for what it had", ClusterSpec()
 

@@ -84,6 +84,7 @@ def test_the_rest_is_kept_and_restored():
     assert again.take(lambda _: Kinds("destructive")) == finishing.take(lambda _: Kinds("destructive"))
 
 
+@pytest.mark.systems
 def test_a_hunt_makes_losses_of_near_misses():
     hunt = Hunt(Attempt("kafka-0.11", Quarry(("lost-committed-write",))), "intact", ClusterSpec(), 1)
     found = [one for progress in islice(hunt.rounds(), 8) for one in progress.found]
