@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.acknowledged import numbers_of
 from tidemark.checkers.clients.nothing_to_find import nothing_to_find
+from tidemark.checkers.hanging_transaction import excused
 from tidemark.checkers.history.client_view import DELETE, ClientView, Counts
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.history import History, Value
 from tidemark.checkers.history.turning_points import turning_points
-from tidemark.checkers.registry import OF_HISTORY, OF_REPLICAS, of_clients, rests_on_memory
+from tidemark.checkers.registry import OF_HISTORY, OF_REPLICAS, of_clients, rests_on_memory, seen_in_transactions
 from tidemark.checkers.replicas.broker_crashed import told_once
 from tidemark.checkers.replicas.consensus.lost_disks import LostDisks
 from tidemark.checkers.replicas.contract import ALL_PROMISES, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
@@ -133,7 +134,7 @@ def _check(history: History, contract: str | None) -> Verdict:
         names = rests_on_memory() if any(one.verdict == VIOLATION for one in anomalies) else ()
         anomalies = LostDisks(points, meta).excuse(anomalies, names)
         _as_their_reads(fates, anomalies, unexplained)
-    anomalies = told_once(anomalies, history.trace, meta)
+    anomalies = told_once(excused(anomalies, history, seen_in_transactions), history.trace, meta)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     of_acked = _of_acked(view, clients, fates, deleted, compared)
     stats = statistics(history, view.counts, counts, of_acked, anomalies)
@@ -232,7 +233,11 @@ def _nothing_happened(
     if untold is not None:
         if not (asked_for_none or untold.was_struck):
             reasons.append("no fault of the plan could be suffered")
-    elif history.trace and not asked_for_none and not (counts.elections or counts.truncations or counts.recoveries):
+    elif (
+        history.trace
+        and not (asked_for_none or history.meta.get("transactions"))
+        and not (counts.elections or counts.truncations or counts.recoveries)
+    ):
         reasons.append("there was no election beyond the initial one, no truncation and no recovery")
     never = sorted(kind for kind in clients.invoked if kind not in _MAY_FAIL and not clients.succeeded.get(kind))
     if never:

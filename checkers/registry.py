@@ -10,6 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.checkers.clients.stale_poll import stale_polls
+from tidemark.checkers.hanging_transaction import NAME as HANGING
+from tidemark.checkers.hanging_transaction import hanging
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import Append, Stored
 from tidemark.checkers.replicas.acked_by_too_few import AckedByTooFew
@@ -375,6 +377,10 @@ OF_HISTORY: Final = (
         {"broker-crashed": "A broker's process ended, and neither the nemesis nor its protocol ended it."},
         lambda history, _: crashes(history.meta),
     ),
+    HistoryChecker(
+        {HANGING: "A transaction never ends, and hides what comes after it from whoever reads what is committed."},
+        lambda history, _: hanging(history.meta),
+    ),
 )
 """Those that go by the operations as they are, or by what whoever ran the system has noted."""
 
@@ -382,6 +388,11 @@ OF_HISTORY: Final = (
 def all_checkers() -> tuple[ReplicaChecker | ClientChecker | HistoryChecker, ...]:
     """Every line of the registry."""
     return (*OF_REPLICAS, *of_clients(), *OF_HISTORY)
+
+
+def seen_in_transactions() -> frozenset[str]:
+    """What may be seen of a transaction whose end was forgotten: whatever clients tell of, and that it hangs."""
+    return frozenset({HANGING, *(name for checker in of_clients() for name in checker.meanings)})
 
 
 def rests_on_memory() -> frozenset[str]:

@@ -35,6 +35,7 @@ from tidemark.nemesis.links import (
     from_controller,
     of_controller,
     with_brokers,
+    with_clients,
     with_controller,
     with_controller_by_pick,
 )
@@ -116,6 +117,8 @@ _TABLE: tuple[Kind, ...] = (
          Part.LINKS, OnLinks("cut", with_brokers(clients=True)), INTACT, holds_back=CUT_OFF),
     Kind("from-controller", Sentence("cut the target from the controller; brokers and clients still reach it"),
          Part.LINKS, OnLinks("cut", with_controller), INTACT, needs=(A_CONTROLLER,)),
+    Kind("from-clients", Sentence("cut the target from all clients; brokers and the controller still reach it"),
+         Part.LINKS, OnLinks("cut", with_clients), holds_back=CUT_OFF),
     Kind("halves", Sentence("cut the brokers into two halves; the controller stays with the target's"),
          Part.LINKS, OnLinks("cut", between_halves), INTACT, holds_back=ALL),
     Kind("bridge", Sentence("cut the other brokers into two halves that see only the target; the controller sees everyone"),

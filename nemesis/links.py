@@ -59,6 +59,11 @@ def with_controller_by_pick(around: Around) -> tuple[Link, ...]:
     return (ways, ways[:1], ways[1:])[around.pick % 3]
 
 
+def with_clients(around: Around) -> tuple[Link, ...]:
+    """Both ways between the target and all clients."""
+    return ((EVERYONE, around.node), (around.node, EVERYONE))
+
+
 def of_controller(around: Around) -> tuple[Link, ...]:
     """Between the controller and all brokers."""
     return tuple(link for broker in around.others for link in ((CONTROLLER, broker), (broker, CONTROLLER)))

@@ -18,6 +18,9 @@ class PlanError(ValueError):
     """A plan that cannot be used; the message says where and why."""
 
 
+TRANSACTIONS = "transactions"
+"""The workload that sends records to logs in Kafka's transactions (KIP-98)."""
+IN_A_TRANSACTION = 4
 MOST_CLIENTS = 1_000
 MOST_IN_A_BATCH = 100_000
 
@@ -34,6 +37,7 @@ class WorkloadSpec:
         burst: so many sends of a producer follow each other at once; then it rests as long as it would have between them.
         patience_us: how long a producer waits for an answer; 0: as long as the brokers do (``produce_timeout_us``).
         sends: exactly what is sent, if that is not left to chance; ``interval_us`` and ``batch`` mean nothing then.
+        transactional: so many sends one of Kafka's transactions has at most; 0: producers send without transactions.
         object: what clients work on, if it is no log: all of them, producers and consumers, do its operations then.
     """
 
@@ -44,6 +48,7 @@ class WorkloadSpec:
     batch: int = 3
     burst: int = 1
     patience_us: int = 0
+    transactional: int = 0
     sends: tuple[Send, ...] | None = None
     object: ObjectWorkload | None = None
 
@@ -51,6 +56,8 @@ class WorkloadSpec:
         """Refuse a workload without producers or with senseless pauses."""
         if self.burst < 1 or not 0 <= self.patience_us <= LONGEST_US:
             raise PlanError(f"workload: burst must be at least 1, and patience_us between 0 and a day ({LONGEST_US})")
+        if not 0 <= self.transactional <= MOST_IN_A_BATCH:
+            raise PlanError(f"workload: transactional must be between 0 and {MOST_IN_A_BATCH}")
         if max(self.producers, self.consumers) > MOST_CLIENTS or self.batch > MOST_IN_A_BATCH:
             raise PlanError(
                 f"workload: at most {MOST_CLIENTS} producers and consumers, and {MOST_IN_A_BATCH} records in a batch"
@@ -71,9 +78,9 @@ class WorkloadSpec:
         return replace(self, **pauses, sends=sends)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; bursts, patience, sends and object are there if they are not as usual."""
+        """Plain values; bursts, patience, transactions, sends and object are there if they are not as usual."""
         told = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("sends", "object")}
-        for name, usual in (("burst", 1), ("patience_us", 0)):
+        for name, usual in (("burst", 1), ("patience_us", 0), ("transactional", 0)):
             if told[name] == usual:
                 del told[name]
         if self.object is not None:
@@ -118,8 +125,13 @@ class Plan:
                     f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
                 )
 
-    def on_object(self, kind: str) -> Plan:
-        """The same plan, whose clients work on an object, with a mix that goes by the plan's noise."""
+    def with_workload(self, kind: str) -> Plan:
+        """The same plan, whose clients work on an object, with a mix that goes by the plan's noise; or on logs, in `TRANSACTIONS`,
+        which need ``acks=all``.
+        """
+        if kind == TRANSACTIONS:
+            work = replace(self.workload, transactional=IN_A_TRANSACTION)
+            return replace(self, workload=work, cluster=replace(self.cluster, acks="all"))
         return replace(self, workload=replace(self.workload, object=ObjectWorkload.drawn(kind, self.noise_seed)))
 
     def scaled(self, factor: float) -> Plan:

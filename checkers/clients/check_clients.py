@@ -29,7 +29,12 @@ RETENTION: Final = "retention"
 def clients_of(history: History) -> Clients:
     """What the clients of a history know."""
     columns: Columns = columns_of(history.ops) if history.columns is None else history.columns
-    return Clients(columns, acks=history.meta.get("acks", "all"), faults_end_us=history.meta.get("faults_end_us"))
+    return Clients(
+        columns,
+        acks=history.meta.get("acks", "all"),
+        faults_end_us=history.meta.get("faults_end_us"),
+        committed_only=history.meta.get("transactions", False),
+    )
 
 
 class ClientRun:

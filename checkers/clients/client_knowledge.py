@@ -17,6 +17,7 @@ from tidemark.checkers.history.columns.columns import (
     F_TXN,
     FAIL,
     FIRST_NUMBERED,
+    INFO,
     INVOKE,
     NOTHING,
     OK,
@@ -40,14 +41,18 @@ class Clients:
         columns: their operations.
         acks: those of sends that do not say.
         faults_end_us: when the faults ended, if there were any.
+        committed_only: consumers were given what is committed only, and every transaction had ended when final reads began.
     """
 
-    def __init__(self, columns: Columns, *, acks: str = "all", faults_end_us: int | None = None) -> None:
+    def __init__(
+        self, columns: Columns, *, acks: str = "all", faults_end_us: int | None = None, committed_only: bool = False
+    ) -> None:
         self.columns = columns
         self.versions = Versions(columns)
         self.steps = Steps(self.versions)
         self._acks = acks
         self._faults_end_us = faults_end_us
+        self._committed_only = committed_only
 
     @cached_property
     def keys(self) -> list[str]:
@@ -141,7 +146,8 @@ class Clients:
 
         It must from its acknowledgement under acks=all on, and from the end of the first ok poll that returned it: a consumer is
         given what is committed. Such a poll does not count for a value of a send that failed, nor for one of a transaction whose
-        outcome is unknown: a consumer of what is not committed may have read it before it was aborted.
+        outcome is unknown: a consumer of what is not committed may have read it before it was aborted. Where consumers are given
+        what is committed only, all of such a transaction must be there at the end if any of it was read.
         """
         versions, columns = self.versions, self.columns
         sends = np.flatnonzero(versions.is_send & (versions.type != FAIL))
@@ -154,6 +160,12 @@ class Clients:
         by_all = [place for place, name in enumerate(ACKS) if (name or self._acks) == "all"]
         since = np.full(versions.values, NEVER, np.int64)
         for rows in (acked[np.isin(columns.acks[versions.half[acked]], by_all)], reads[plain[versions.value[reads]]]):
+            np.minimum.at(since, versions.value[rows], columns.time[versions.half[rows]])
+        if self._committed_only:
+            rows = sends[(versions.type[sends] == INFO) & (columns.f[versions.half[sends]] == F_TXN)]
+            seen = np.zeros(len(columns), np.bool_)
+            seen[versions.half[rows[versions.read_ok[versions.value[rows]]]]] = True
+            rows = rows[seen[versions.half[rows]]]
             np.minimum.at(since, versions.value[rows], columns.time[versions.half[rows]])
         return since
 

@@ -265,6 +265,12 @@ def _are_deaths(value: Json) -> bool:
     )
 
 
+def _are_ends(value: Json) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(ends, list) and len(ends) == 2 and all(map(_is_int, ends)) for ends in value.values()
+    )
+
+
 _Shape = tuple[Callable[[Json], bool], str]
 _INTEGER: _Shape = (_is_int, "an integer")
 _OFFSET: _Shape = (_is_offset, "an integer from 0 on")
@@ -293,7 +299,17 @@ _META: Mapping[str, _Shape] = {
     ),
     **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within", "patience_us"), _INTEGER),
     **dict.fromkeys(
-        ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes", "replaces"),
+        (
+            "contract_alone",
+            "epoch_cache",
+            "idempotent",
+            "isr",
+            "read_back",
+            "replaces",
+            "transactions",
+            "unclean_election",
+            "votes",
+        ),
         _BOOL,
     ),
     "times": (_are_times, "an object of integers"),
@@ -302,6 +318,7 @@ _META: Mapping[str, _Shape] = {
     **dict.fromkeys(("not_suffered", "counterparts"), (_are_sentences, "a list of strings")),
     "not_understood": (_are_sentences, "a list of strings"),
     "doubted_nodes": (_are_doubts, "an object of lists of strings by node"),
+    "open_transactions": (_are_ends, "an object of [last stable offset, high watermark]"),
     "died": (_are_deaths, "a list of objects with a node"),
 }
 

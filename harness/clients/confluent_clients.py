@@ -8,11 +8,17 @@ from collections.abc import Callable
 from tidemark.harness.clients.confluent_consumer import AssignedConsumer, ConfluentConsumer, read_all
 from tidemark.harness.clients.confluent_deletion import deletion
 from tidemark.harness.clients.confluent_producer import LATE_S, PURGE_S, STATISTICS_S, ConfluentProducer
+from tidemark.harness.clients.confluent_transactions import PATIENCE, ConfluentTransactions
 from tidemark.harness.clients.deletions import Deed
 from tidemark.harness.clients.errors import ClientsError
-from tidemark.harness.clients.journal import PollRecorder, SendRecorder
+from tidemark.harness.clients.journal import PollRecorder, SendRecorder, TransactionRecorder
 from tidemark.harness.clients.library_clients import LibraryClients
+from tidemark.harness.clients.open_transactions import await_ends
 from tidemark.harness.clients.script import ConsumerScript, ProducerScript
+from tidemark.harness.clients.transaction_script import TransactionScript
+
+Work = Callable[[threading.Event], None]
+"""What a client does until it is told to stop."""
 
 SLACK_S = 10.0
 """Over and above what a client's own time-outs add up to, for a busy machine."""
@@ -43,7 +49,16 @@ class ConfluentClients(LibraryClients):
         self._threads: list[_ClientThread] = []
 
     def start(self) -> None:
-        works: dict[str, Callable[[threading.Event], None]] = {}
+        works = self._transactions() if self.spec.transactional else self._producers()
+        for number in range(1, self.spec.consumers + 1):
+            consumer = ConsumerScript(number, self.spec, self.seed)
+            works[consumer.process] = ConfluentConsumer(self._consumer(consumer.process), consumer).run
+        self._threads = [_ClientThread(name, work, self._stopping) for name, work in works.items()]
+        for thread in self._threads:
+            thread.start()
+
+    def _producers(self) -> dict[str, Work]:
+        works: dict[str, Work] = {}
         for number in range(1, self.spec.producers + 1):
             producer = ProducerScript(number, self.spec, self._keys, self.seed, self.journal.clock)
             recorder = SendRecorder(self.journal, producer.process)
@@ -57,12 +72,18 @@ class ConfluentClients(LibraryClients):
                 idempotent=self.idempotent,
                 security=self.security,
             ).run
-        for number in range(1, self.spec.consumers + 1):
-            consumer = ConsumerScript(number, self.spec, self.seed)
-            works[consumer.process] = ConfluentConsumer(self._consumer(consumer.process), consumer).run
-        self._threads = [_ClientThread(name, work, self._stopping) for name, work in works.items()]
-        for thread in self._threads:
-            thread.start()
+        return works
+
+    def _transactions(self) -> dict[str, Work]:
+        works: dict[str, Work] = {}
+        for number in range(1, self.spec.producers + 1):
+            script = TransactionScript(number, self.spec, self._keys, self.seed, self.journal.clock)
+            recorder = TransactionRecorder(self.journal, script.process)
+            log = self.log.logger(script.process)
+            works[script.process] = ConfluentTransactions(
+                self.bootstrap, self.cluster, script, recorder, log, security=self.security
+            ).run
+        return works
 
     def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
         recorder = PollRecorder(self.journal, process, final=final)
@@ -73,13 +94,16 @@ class ConfluentClients(LibraryClients):
             self._keys,
             recorder,
             log,
-            to_the_end=final and self.own_entries,
+            to_the_end=final and (self.own_entries or self.spec.transactional > 0),
+            committed_only=self.spec.transactional > 0,
             security=self.security,
         )
 
     def stop(self) -> None:
         self._stopping.set()
         own = self.cluster.settings.produce_timeout_us / 1e6 + LATE_S + PURGE_S + STATISTICS_S
+        if self.spec.transactional:
+            own = self.longest_transaction_s()
         for thread in self._threads:
             thread.join(own + SLACK_S)
         for thread in self._threads:
@@ -89,6 +113,12 @@ class ConfluentClients(LibraryClients):
                 raise ClientsError(
                     f"Client {thread.name} ended before its time ({thread.failure!r}): throw this run away."
                 ) from thread.failure
+        if self.spec.transactional:
+            self.open = await_ends(self.bootstrap, self.cluster, self._keys, self.log.logger("ends"), self.security)
+
+    def longest_transaction_s(self) -> float:
+        """Begun anew, each of its sends, commit, abort: none of them longer than the patience."""
+        return (3 + self.spec.transactional) * PATIENCE * self.cluster.settings.produce_timeout_us / 1e6
 
     def final_read(self, in_time: Callable[[], bool]) -> bool:
         consumer = self._consumer("final", final=True)

@@ -36,10 +36,12 @@ class AssignedConsumer:
         log: logging.Logger,
         *,
         to_the_end: bool = False,
+        committed_only: bool = False,
         security: Mapping[str, str] = NO_SECURITY,
     ) -> None:
         """Begin to fetch in the background. Who reads ``to_the_end`` is told where that is, also behind records that no client
-        sees: those that leaders of other families than Kafka's write of their own.
+        sees: those that leaders of other families than Kafka's write of their own, and the ends of transactions. Who reads
+        ``committed_only`` is given no record of a transaction that was not committed.
         """
         self._partitions = {key: TopicPartition(*topic_and_partition(key), 0) for key in keys}
         self._keys = {(at.topic, at.partition): key for key, at in self._partitions.items()}
@@ -47,7 +49,9 @@ class AssignedConsumer:
         self._down = False
         self.polling = Polling(recorder, keys)
         more: dict[str, Any] = {"error_cb": self._on_error, "enable.partition.eof": to_the_end}
-        settings = consumer_settings(bootstrap, recorder.process, cluster, security=security)
+        settings = consumer_settings(
+            bootstrap, recorder.process, cluster, committed_only=committed_only, security=security
+        )
         self._consumer = Consumer(settings | more, logger=log)
         self._consumer.assign(list(self._partitions.values()))
 
@@ -88,8 +92,8 @@ class AssignedConsumer:
             yield Trouble("_ALL_BROKERS_DOWN")
 
     def end_of(self, key: str) -> int | None:
-        """The partition's high watermark, as its leader says now, or 0 if nothing lies below it any more; `None` if there was no
-        answer.
+        """The partition's high watermark, or last stable offset for who reads what is committed only, as its leader says now, or 0
+        if nothing lies below it any more; `None` if there was no answer.
         """
         try:
             answer = self._consumer.get_watermark_offsets(self._partitions[key], timeout=WATERMARK_S, cached=False)

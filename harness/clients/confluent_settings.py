@@ -14,6 +14,11 @@ STATISTICS_MS = 20
 LINGER_MS = 5
 """The records of one operation are handed over within far less, so they leave as one record batch."""
 
+TRIES = 4
+"""So many requests without an answer fit in the time for which a transactional producer tries, as with Kafka's own settings
+(``request.timeout.ms``, ``delivery.timeout.ms``)."""
+LEAST_SOCKET_MS = 300
+
 NO_SECURITY: Final[Mapping[str, str]] = {}
 """Of clients that need neither TLS nor SASL."""
 
@@ -70,6 +75,27 @@ def producer_settings(
     return settings | {"enable.idempotence": False, "retries": 0, "max.in.flight.requests.per.connection": 1}
 
 
+def transactional_settings(
+    bootstrap: str, process: str, cluster: ClusterSpec, *, security: Mapping[str, str] = NO_SECURITY
+) -> dict[str, Any]:
+    """A producer whose ``transactional.id`` is its process; the coordinator aborts what it leaves open after twice the time for
+    which it tries a batch.
+    """
+    times = Times.of(cluster.settings)
+    settings = producer_settings(bootstrap, process, cluster, security=security)
+    del settings["statistics.interval.ms"]
+    return settings | {
+        "transactional.id": process,
+        "transaction.timeout.ms": transaction_timeout_ms(times),
+        "socket.timeout.ms": max(LEAST_SOCKET_MS, times.produce // TRIES),
+    }
+
+
+def transaction_timeout_ms(times: Times) -> int:
+    """How long a transaction may be open; librdkafka wants at least a second, and that no batch is tried for longer."""
+    return max(1000, 2 * times.produce)
+
+
 def admin_settings(
     bootstrap: str, process: str, cluster: ClusterSpec, *, security: Mapping[str, str] = NO_SECURITY
 ) -> dict[str, Any]:
@@ -79,9 +105,15 @@ def admin_settings(
 
 
 def consumer_settings(
-    bootstrap: str, process: str, cluster: ClusterSpec, *, security: Mapping[str, str] = NO_SECURITY
+    bootstrap: str,
+    process: str,
+    cluster: ClusterSpec,
+    *,
+    committed_only: bool = False,
+    security: Mapping[str, str] = NO_SECURITY,
 ) -> dict[str, Any]:
-    """A consumer that is assigned its partitions, reads up to the high watermark, and begins at 0 again when out of range.
+    """A consumer that is assigned its partitions, reads up to the high watermark, or, if it is given what is committed only, up to
+    the last stable offset, and begins at 0 again when out of range.
 
     The group's name is there because librdkafka insists on one; without a coordinator in the cluster nothing comes of it.
     """
@@ -91,7 +123,7 @@ def consumer_settings(
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "auto.offset.reset": "earliest",
-        "isolation.level": "read_uncommitted",
+        "isolation.level": "read_committed" if committed_only else "read_uncommitted",
         "check.crcs": True,
         "fetch.wait.max.ms": times.fetch_wait,
         "fetch.error.backoff.ms": times.retry,

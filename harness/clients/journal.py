@@ -36,7 +36,7 @@ class Journal:
         acks = self._acks if f == "send" else None
         with self._lock:
             self._record(Op(self.clock(), process, kind, f, value, error, acks, final))
-        if f == "send":
+        if f in ("send", "txn"):
             self.counters.add("invoked" if kind == "invoke" else kind)
 
 
@@ -76,6 +76,42 @@ class SendRecorder:
 
     def _add(self, process: str, kind: str, value: object, error: str | None = None) -> None:
         self._journal.add(process, kind, "send", value, error)
+
+
+class TransactionRecorder:
+    """Writes down the transactions of one producer."""
+
+    def __init__(self, journal: Journal, process: str) -> None:
+        """``process`` is the producer's name in the history, until nobody knows what became of a transaction."""
+        self._journal = journal
+        self._name = process
+        self._lives = 0
+
+    @property
+    def process(self) -> str:
+        """The process of the next operation: one whose outcome is unknown may still be carried out, and was another's."""
+        return f"{self._name}.{self._lives}" if self._lives else self._name
+
+    def invoke(self, sends: Sequence[tuple[str, Sequence[int]]]) -> None:
+        """A transaction is about to begin: partitions, and the values that go there."""
+        self._add("invoke", sends, None, {})
+
+    def complete(
+        self, sends: Sequence[tuple[str, Sequence[int]]], outcome: str, error: str | None, offsets: Mapping[int, int]
+    ) -> None:
+        """It has come to its end; ``offsets`` are those of the values that were acknowledged one by one."""
+        self._add(outcome, sends, error, {} if outcome == FAIL else offsets)
+        self._lives += outcome == INFO
+
+    def _add(
+        self, kind: str, sends: Sequence[tuple[str, Sequence[int]]], error: str | None, offsets: Mapping[int, int]
+    ) -> None:
+        value = tuple(
+            ("send", key, (offsets[value], value) if value in offsets else value)
+            for key, values in sends
+            for value in values
+        )
+        self._journal.add(self.process, kind, "txn", value, error)
 
 
 class PollRecorder:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.history.history import Op
 from tidemark.harness.clients.client_log import ClientLog
@@ -13,11 +15,14 @@ from tidemark.harness.clients.counters import Counters
 from tidemark.harness.clients.deletions import Deletions
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import Journal
-from tidemark.harness.clients.libraries import CONFLUENT, LIBRARIES, Library, available
+from tidemark.harness.clients.libraries import AIOKAFKA, CONFLUENT, JAVA, LIBRARIES, Library, available
 from tidemark.harness.clients.library_clients import LibraryClients
 from tidemark.harness.clients.own_consumers import OwnConsumers
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
+
+if TYPE_CHECKING:
+    from tidemark.harness.clients.java_clients import Jars
 
 SLACK_S = 15.0
 """Over and above the time for which a broker may let a deletion wait."""
@@ -47,6 +52,7 @@ class KafkaWorkload:
         own_entries: bool = False,
         topic: str = "",
         security: Mapping[str, str] = NO_SECURITY,
+        jars: Jars | None = None,
     ) -> None:
         """Connect nothing yet.
 
@@ -65,12 +71,17 @@ class KafkaWorkload:
             asks_leaders: whether each poll of a consumer asks the leader itself, which only ours do: the libraries' read ahead.
             topic: whose partitions are worked on, where that is not the topic of a run's cluster.
             security: librdkafka's settings for TLS and SASL (`tidemark.harness.clients.client_config`).
+            jars: gives the jars of Kafka's clients, where the library is `java`.
             own_entries: whether leaders write records that no client sees, with one of which a log may end.
 
         Raises:
             ClientsError: the library is not here.
         """
-        if library not in [found.name for found in available()]:
+        if library == JAVA and (jars is None or not spec.transactional):
+            raise ClientsError(
+                "Kafka's Java clients send transactions to --system kafka:VERSION (--workload transactions)."
+            )
+        if library != JAVA and library not in [found.name for found in available()]:
             raise ClientsError(
                 f"The client library {library!r} is not here: choose one of {', '.join(LIBRARIES)}, or run make env."
             )
@@ -82,9 +93,13 @@ class KafkaWorkload:
                 bootstrap, cluster, spec, self._journal, noise_seed, leaders_only=not reads_anywhere
             )
             spec = replace(spec, consumers=0)
-        self._clients = _clients_of(library)(
+        made = _java(jars) if library == JAVA and jars is not None else _clients_of(library)
+        self._clients = made(
             bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent, own_entries, topic, security
         )
+        self._transactional = spec.transactional > 0
+        if self._transactional and library == AIOKAFKA:
+            raise ClientsError(f"{AIOKAFKA} sends no transactions here: --clients {CONFLUENT} or {JAVA}.")
         patience_s = cluster.settings.produce_timeout_us / 1e6 + SLACK_S
         self._deletions = Deletions(self._clients.deed(), self._journal, patience_s)
 
@@ -111,17 +126,30 @@ class KafkaWorkload:
         finally:
             self._log.close()
 
+    def told(self) -> dict[str, Any]:
+        """For the meta line: transactions that are open though none may be (docs/history.md)."""
+        still_open = self._clients.open
+        if not self._transactional:
+            return {}
+        return {"transactions": True, **({} if not still_open else {"open_transactions": still_open})}
+
     def final_read(self, deadline_us: int) -> bool:
         """Read every partition from offset 0, or its log start, to its high watermark, once, with a new consumer.
 
         Returns:
-            Whether that was done when the clock said ``deadline_us``.
+            Whether that was done when the clock said ``deadline_us``, and no transaction may still hide anything.
         """
         readers = self._clients if self._readers is None else self._readers
         try:
-            return readers.final_read(lambda: self._journal.clock() < deadline_us)
+            return readers.final_read(lambda: self._journal.clock() < deadline_us) and self._clients.open == {}
         finally:
             self._log.close()
+
+
+def _java(jars: Jars) -> Callable[..., LibraryClients]:
+    from tidemark.harness.clients.java_clients import JavaClients
+
+    return partial(JavaClients, jars=jars)
 
 
 def _clients_of(library: Library) -> type[LibraryClients]:

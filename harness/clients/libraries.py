@@ -6,10 +6,12 @@ import contextlib
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final, Literal, NamedTuple
 
-Library = Literal["confluent", "aiokafka"]
+Library = Literal["confluent", "aiokafka", "java"]
 
 CONFLUENT: Final = "confluent"
 AIOKAFKA: Final = "aiokafka"
+JAVA: Final = "java"
+"""Kafka's own, for transactions only (`tidemark.harness.clients.java_transactions`)."""
 LIBRARIES: tuple[Library, ...] = (CONFLUENT, AIOKAFKA)
 
 

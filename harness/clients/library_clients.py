@@ -24,6 +24,7 @@ class LibraryClients(ABC):
         own_entries: whether a log may end with a record that no client sees.
         topic: whose partitions, where that is not the one of a run's cluster.
         security: librdkafka's settings for TLS and SASL; other libraries have none.
+        open: once they have stopped, where a transaction is open, which none may be any more; None if nobody knows.
     """
 
     bootstrap: str
@@ -38,6 +39,7 @@ class LibraryClients(ABC):
     security: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.open: dict[str, tuple[int, int]] | None = {}
         self._keys = (
             tuple(f"{self.topic}-{number}" for number in range(self.cluster.partitions))
             if self.topic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tidemark.harness.clients.counters import Counters
 from tidemark.harness.clients.libraries import Library
@@ -66,4 +66,13 @@ class Workload(Protocol):
         Returns:
             Whether that was done when the clock said ``deadline_us``.
         """
+        ...
+
+
+@runtime_checkable
+class Tells(Protocol):
+    """A workload that knows more of the run than its operations say."""
+
+    def told(self) -> dict[str, Any]:
+        """For the meta line, once the clients have stopped (docs/history.md)."""
         ...

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from tidemark.checkers.history.history import History
 from tidemark.harness.clients import ClientsError, Library
-from tidemark.harness.clients.workload import Workload, WorkloadOrder
+from tidemark.harness.clients.workload import Tells, Workload, WorkloadOrder
 from tidemark.harness.evidence.collect import Evidence, fetch_all
 from tidemark.harness.evidence.replica_evidence import Segment, doubts_in_meta
 from tidemark.harness.evidence.run_error import RunError
@@ -272,6 +272,8 @@ class _Run:
             excused=cluster.processes.excused,
         )
         meta |= {"end_us": end_us, "died": cluster.processes.died}
+        if isinstance(self._workload, Tells):
+            meta |= self._workload.told()
         if cluster.processes.damage_done:
             meta["damage"] = cluster.processes.damage_done
         if cluster.processes.gave_up_damaged:

@@ -40,6 +40,7 @@ from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT, Plan
 from tidemark.nemesis.damage import Damage
 from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
+from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.families import AnyVariant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
@@ -84,12 +85,12 @@ class LiveCluster(ClusterNodes):
         """
         self.run_loop = RunLoop()
         of_nodes = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
-        work = plan.workload.object
+        work = TRANSACTIONS if plan.workload.transactional else plan.workload.object and plan.workload.object.kind
         deployment = Deployment(
             of_nodes,
             plan.cluster,
             variant,
-            workload="" if work is None else work.kind,
+            workload=work or "",
             follows_syncs=any(fault.row.of_syncs for fault in plan.faults),
         )
         super().__init__(deployment, system or TidemarkSystem(), delay=delay)

@@ -65,6 +65,8 @@ def simulate(
         raise PlanError(
             f"the simulator has logs, and no {plan.workload.object.kind}: run this plan on a system that has one"
         )
+    if plan.workload.transactional:
+        raise PlanError("the simulator has no transactions: run this plan with --system kafka:VERSION")
     with collector_paused():
         return _run(plan, variant, contract, world)
 

@@ -74,7 +74,7 @@ def planned_runs(
         time_scale: all times of a plan are multiplied by this; by what each system needs, unless told otherwise.
     """
     return [
-        _planned(name, system, profile, plan if kind is None else plan.on_object(kind), time_scale)
+        _planned(name, system, profile, plan if kind is None else plan.with_workload(kind), time_scale)
         for began in range(0, plans, ROUND)
         for name, system in systems.items()
         for profile in profiles

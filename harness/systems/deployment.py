@@ -26,7 +26,7 @@ class Deployment:
         variant: the protocol.
         first_leader_epoch: the epoch of each partition's first leader, where it can be chosen.
         given: whether logs lie on the disks before the first start.
-        workload: the object that the clients work on, if it is no log.
+        workload: the object that the clients work on, if it is no log; ``transactions``, if they send to logs in these.
         follows_syncs: whether anything may happen for which it matters what was synced. To follow that slows a program down.
     """
 

@@ -10,6 +10,8 @@ from tidemark.nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidemark.harness.clients.workload import Workload, WorkloadOrder
     from tidemark.nemesis import Plan
     from tidemark.nodes.core.cluster import ClusterSpec
@@ -45,7 +47,16 @@ class SpeaksKafka(System):
             own_entries=not family.has_isr,
             reads_anywhere=family.reads_anywhere,
             asks_leaders=_is_linearizable(order.variant),
+            jars=self.client_jars if self.has_transactions else None,
         )
+
+    def client_jars(self) -> Mapping[str, bytes]:
+        """File name → content of the jars of Kafka's own clients, where its brokers `has_transactions`.
+
+        Raises:
+            ContainerWorldError: they cannot be had.
+        """
+        raise NotImplementedError
 
     def describe_clients(self, variant: AnyVariant) -> dict[str, Any]:
         """Producers that are not idempotent; consumers that are ours and no library's."""

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from tidemark.nodes.families import AnyVariant
 
 
+HAS_TRANSACTIONS = "--workload transactions runs on --system kafka:VERSION, from 0.11 on"
+
+
 class SystemRefusalError(ValueError):
     """A system cannot run this plan, variant or scenario; the message says why in one sentence."""
 
@@ -56,6 +59,7 @@ class System(ABC):
         runs_on_hosts: whether machines from a hosts file can run it.
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
+        has_transactions: its brokers have Kafka's transactions (KIP-98).
         keeps_times: its brokers elect leaders and change ISRs as Kafka's do, by the plan's settings: how long that takes is judged.
         data_files: what the data files of a node are called, below its directory, as globs: what damage to files strikes.
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
@@ -68,6 +72,7 @@ class System(ABC):
     runs_on_hosts = False
     renumbers_epochs = False
     outlives_controller = False
+    has_transactions = False
     keeps_times = False
     data_files: Sequence[str] = ("[!_]*-[0-9]*/*.log",)
     container_kill = "power"
@@ -125,6 +130,8 @@ class System(ABC):
             raise SystemRefusalError(
                 f"{self.name} is a log: it has no clients for the workload {plan.workload.object.kind}"
             )
+        if plan.workload.transactional and not self.has_transactions:
+            raise SystemRefusalError(f"{self.name} has no transactions: {HAS_TRANSACTIONS}")
         suffered = {fault.kind for fault in plan.faults} - by_kind(family_of(variant).not_suffered).keys()
         lasting = sorted(suffered & LASTING_CONTROLLER_ONLY)
         if lasting and not (self.outlives_controller or isinstance(self, HandsOverController)):

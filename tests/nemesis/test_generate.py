@@ -230,6 +230,7 @@ def test_what_befalls_replicas_that_move_is_waited_for_in_plans_that_move_them(p
 def test_together_the_profiles_have_every_kind():
     assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS) - {
         "bridge",
+        "from-clients",
         "majorities-ring",
         "one-more-replica",
         "power-metadata-by-file",

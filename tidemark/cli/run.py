@@ -112,7 +112,8 @@ def run_command(options: RunOptions) -> int:
     if options.object_kind is not None:
         if options.plan.plan_file is not None:
             raise click.UsageError(BESIDE_A_PLAN.format("--workload"))
-        plan = plan.on_object(options.object_kind)
+        plan = plan.with_workload(options.object_kind)
+    _refuse_library(options.world.clients, plan)
     with refused(PlanError, usage=True):
         plan = plan.scaled(options.world.time_scale_on(world.system))
     folder = writable_folder(options.out or _own_folder(f"{variant}-{options.plan.name(plan)}{world.suffix}", world))
@@ -206,6 +207,13 @@ def _refuse(options: RunOptions, world: World) -> None:
         raise click.UsageError("--jobs is for --corpus: one run is one process")
     if options.is_kept and not world.is_simulated:
         raise click.UsageError("--keep is for the simulator, in which kept plans are played again")
+
+
+def _refuse_library(clients: str, plan: Plan) -> None:
+    if clients == "java" and not plan.workload.transactional:
+        raise click.UsageError("--clients java is for --workload transactions")
+    if clients == "aiokafka" and plan.workload.transactional:
+        raise click.UsageError("--clients aiokafka sends no transactions here: leave it away, or take java")
 
 
 def _kept(plan: Plan, variant: str, run: JudgedRun, options: RunOptions) -> Path | None:

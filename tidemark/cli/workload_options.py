@@ -8,12 +8,13 @@ from tidemark.cli.options import RealRange
 from tidemark.cli.typed_options import Options, option
 from tidemark.nemesis import AskedWorkload
 from tidemark.nemesis.object_workload import OBJECTS
+from tidemark.nemesis.plan import TRANSACTIONS
 
 object_option = click.option(
     "--workload",
     "object_kind",
-    type=click.Choice(OBJECTS),
-    help="What the clients work on, if it is no log.  [default: the system's first workload]",
+    type=click.Choice((*OBJECTS, TRANSACTIONS)),
+    help="What the clients work on, if it is no log; or logs, in Kafka's transactions.  [default: the system's first workload]",
 )
 
 

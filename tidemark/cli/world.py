@@ -52,8 +52,8 @@ class WorldOptions(Options):
 
     world: str = shared(world_option)
     clients: str = option(
-        "Client library of the workload in containers.",
-        type=click.Choice(["confluent", "aiokafka"]),
+        "Client library of the workload in containers; java: Kafka's own, for --workload transactions.",
+        type=click.Choice(["confluent", "aiokafka", "java"]),
         default="confluent",
     )
     time_scale: float = option(

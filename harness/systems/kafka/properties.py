@@ -36,6 +36,9 @@ LEAST_CONTROLLER_TIMEOUT_MS = 2_000
 LEAST_TICK_MS = 50
 CONNECTION_TIMEOUT_MS = 30_000
 
+COORDINATED = 3
+"""So many partitions ``__transaction_state`` has, each with a coordinator of its own: Kafka's own setting makes it 50."""
+
 _LIFE: Properties = {
     # Nothing happens by itself but what the protocol does.
     "auto.create.topics.enable": "false",
@@ -54,8 +57,9 @@ _LIFE: Properties = {
     "num.recovery.threads.per.data.dir": "1",
     "log.index.size.max.bytes": "1048576",
     "offsets.topic.num.partitions": "1",
-    "transaction.state.log.num.partitions": "1",
-    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": str(COORDINATED),
+    # Where Kafka's own setting makes it 10 s.
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
 }
 
 _ORDER = (
@@ -173,6 +177,25 @@ def topic_configs(cluster: ClusterSpec) -> Properties:
     }
 
 
+def transaction_state(cluster: ClusterSpec) -> tuple[dict[str, list[int]], Properties]:
+    """Partitions and settings of ``__transaction_state``, as brokers would make it themselves (``TransactionStateManager``), but
+    that it lies on brokers that clients reach: beside ZooKeeper node 0 is a broker, too.
+    """
+    brokers = cluster.broker_ids()
+    replicas = {
+        f"__transaction_state-{number}": [
+            brokers[(number + place) % len(brokers)] for place in range(cluster.replication_factor)
+        ]
+        for number in range(COORDINATED)
+    }
+    return replicas, {
+        "cleanup.policy": "compact",
+        "compression.type": "uncompressed",
+        "min.insync.replicas": str(cluster.settings.min_isr),
+        "unclean.leader.election.enable": "false",
+    }
+
+
 def check_times(properties: Properties) -> None:
     """Refuse times that Kafka's brokers refuse when they start, or that cannot work.
 
@@ -193,6 +216,7 @@ def _replication(cluster: ClusterSpec) -> Properties:
         "default.replication.factor": factor,
         "offsets.topic.replication.factor": factor,
         "transaction.state.log.replication.factor": factor,
+        "transaction.state.log.min.isr": str(settings.min_isr),
         "min.insync.replicas": str(settings.min_isr),
         "unclean.leader.election.enable": _truth(settings.unclean_election),
         "replica.lag.time.max.ms": str(_ms(settings.lag_time_us)),

@@ -30,10 +30,11 @@ from tidemark.harness.systems.kafka.kafka_versions import (
     shown_preset,
 )
 from tidemark.harness.systems.kafka.known_settings import refuse_unknown
-from tidemark.harness.systems.kafka.node_configuration import node_configuration
-from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
+from tidemark.harness.systems.kafka.node_configuration import LIBRARIES, node_configuration
+from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs, transaction_state
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
-from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.harness.systems.system import HAS_TRANSACTIONS, SystemRefusalError
+from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ ISR_CHANGES = "ISR changes"
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
 OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
+OF_CLIENTS = ("kafka-clients-*.jar", "slf4j-api-*.jar")
+"""The jars that a Java client needs."""
 STARTING = "Fatal error during KafkaServer startup"
 TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredException")
 
@@ -80,6 +83,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     controller_first = True
     renumbers_epochs = True
     outlives_controller = True
+    has_transactions = True
     container_kill = "crash"
 
     def __init__(
@@ -133,6 +137,8 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         super().check(plan, variant)
+        if plan.workload.transactional and not self.has_idempotence(variant):
+            raise SystemRefusalError(f"the message format of {self.name} has no transactions: {HAS_TRANSACTIONS}")
         if plan.workload.patience_us:
             raise SystemRefusalError(
                 f"brokers of {self.name} wait as long as a client tells them, so that none is more patient than they are: "
@@ -177,7 +183,23 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Make the topic, through Kafka's own API."""
         partitions = {name: list(replicas) for name, replicas in deployment.cluster.assignment().items()}
         config = topic_configs(deployment.cluster)
-        controls[CONTROLLER].admin.ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
+        ask = controls[CONTROLLER].admin.ask
+        ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
+        if deployment.workload == TRANSACTIONS:
+            partitions, config = transaction_state(deployment.cluster)
+            ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
+
+    def client_jars(self) -> Mapping[str, bytes]:
+        """From the image that the brokers run from."""
+        from tidemark.harness.machines.docker_engine import connect
+        from tidemark.harness.machines.run_once import OUT, run_once
+
+        client = connect()
+        try:
+            wanted = " ".join(f"{LIBRARIES}/{name}" for name in OF_CLIENTS)
+            return run_once(client, self.install(client, lambda _: None), f"cp {wanted} {OUT}/", {})
+        finally:
+            client.close()
 
     # While it runs
 

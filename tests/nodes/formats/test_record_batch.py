@@ -19,6 +19,7 @@ from tidemark.nodes.formats.record_batch import (
     place,
     read_header,
     records_of,
+    single,
     split,
     values_of,
 )
@@ -316,6 +317,19 @@ def test_what_a_cut_leaves_of_a_batch_is_a_batch(values, data):
     header = checked_header(left.raw())
     assert (header.base_offset, header.leader_epoch) == (10 + gone, 3)
     assert (header.producer_id, header.producer_epoch, header.base_sequence) == (5, 1, gone - 1)
+
+
+def test_each_end_of_a_transaction_is_a_number_of_its_own_below_0():
+    """ABORT and COMMIT of Kafka's brokers, as producer 5 and epoch 1 have them."""
+
+    def marker(kind, base):
+        raw = place(single(b"\0\0\0" + bytes([kind]), b"\0\0\0\0\0\0", control=True), base, 7)
+        return summed(patched(raw, 43, ">qh", 5, 1))
+
+    numbers = [values_of(marker(kind, base)) for kind in (0, 1) for base in (3, 4)]
+    assert len(set(numbers)) == 4
+    assert all(number < 0 for (number,) in numbers)
+    assert values_of(marker(0, 3)) == numbers[0]
 
 
 def test_a_leader_begins_with_a_batch_that_no_client_may_send_or_sees():

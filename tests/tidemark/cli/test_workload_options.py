@@ -30,6 +30,22 @@ def test_they_change_the_workload_and_spread_the_same_faults_over_the_time(tmp_p
     }
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--workload transactions", "the simulator has no transactions: run this plan with --system kafka:VERSION"),
+        ("--workload transactions --world docker", "tidemark has no transactions: --workload transactions runs on"),
+        ("--workload transactions --system kafka:2.8.2@0.10.2", "the message format of kafka:2.8.2@0.10.2 has no"),
+        ("--workload transactions --system etcd:3.5.1", "etcd:3.5.1 has no clients for the workload transactions"),
+        ("--workload transactions --system kafka:4.3.1 --clients aiokafka", "aiokafka sends no transactions here"),
+        ("--system kafka:4.3.1 --clients java", "--clients java is for --workload transactions"),
+    ],
+)
+def test_transactions_are_refused_where_there_are_none(tmp_path, words, told):
+    with pytest.raises(click.ClickException, match=told):
+        run(tmp_path, *words.split())
+
+
 def test_a_plan_file_says_it_by_itself(tmp_path):
     (tmp_path / "plan.json").write_text("{}")
 

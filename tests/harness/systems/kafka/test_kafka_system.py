@@ -1,5 +1,6 @@
 """What Kafka's brokers can and cannot do that our own nodes can, as the world above has to know it."""
 
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
@@ -209,6 +210,20 @@ def test_the_topic_is_made_with_the_runs_replicas_and_settings(deployment):
             },
         )
     ]
+
+
+def test_for_transactions_their_topic_is_made_where_clients_reach_its_leaders(deployment):
+    controller = PlayedControl(create_topics={})
+    kafka().setup({0: controller}, replace(deployment(min_isr=1), workload="transactions"))
+
+    (_, _), (_, asked) = controller.asked
+    assert asked["partitions"] == {
+        "__transaction_state-0": [1, 2],
+        "__transaction_state-1": [2, 3],
+        "__transaction_state-2": [3, 1],
+    }
+    assert asked["config"]["min.insync.replicas"] == "1"
+    assert asked["config"]["unclean.leader.election.enable"] == "false"
 
 
 # While it runs
