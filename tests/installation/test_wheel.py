@@ -15,7 +15,7 @@ from tidemark.cli.extras import EXTRAS
 ROOT = Path(__file__).parents[2]
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.systems]
 
 
 @pytest.fixture(scope="module")

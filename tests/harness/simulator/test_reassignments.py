@@ -237,7 +237,7 @@ def test_kafka_15665_leaves_the_records_with_fewer_replicas(plan):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-4.0"])
+@pytest.mark.parametrize("variant", [pytest.param("kafka-2.1", marks=pytest.mark.systems), "kafka-4.0"])
 def test_two_hundred_random_plans_are_sound(variant):
     for index in range(200):
         run = execute(generate_plan(1, index, "reassignments", ClusterSpec()), variant)

@@ -26,6 +26,10 @@ SPACES = [
 ]
 
 
+LONG = (1, 3, 5)
+"""Places of those whose states take seconds."""
+
+
 def one_by_one(variant, bounds, invariants):
     """States, moves and levels of a space in which everything holds; for one in which it does not, the length of the way there."""
     world = make_world(variant, bounds, invariants)
@@ -48,7 +52,10 @@ def one_by_one(variant, bounds, invariants):
     return "holds", len(seen), moves, depth
 
 
-@pytest.mark.parametrize(("name", "bounds", "invariants"), SPACES)
+@pytest.mark.parametrize(
+    ("name", "bounds", "invariants"),
+    [pytest.param(*space, marks=[pytest.mark.systems] if place in LONG else ()) for place, space in enumerate(SPACES)],
+)
 def test_states_moves_and_levels_are_those_of_one_state_after_the_other(monkeypatch, name, bounds, invariants):
     monkeypatch.setattr(states, "AT_ONCE", 200)
     variant = parse_variant(name)
