@@ -18,13 +18,16 @@ from typing import Any, NamedTuple
 
 REGISTER, CAS_REGISTER, LIST_APPEND, SET = "register", "cas-register", "list-append", "set"
 QUEUE, COUNTER, UNIQUE_IDS = "queue", "counter", "unique-ids"
-OBJECTS = (REGISTER, CAS_REGISTER, LIST_APPEND, SET, QUEUE, COUNTER, UNIQUE_IDS)
+GROUP_OFFSETS = "group-offsets"
+OBJECTS = (REGISTER, CAS_REGISTER, LIST_APPEND, SET, QUEUE, COUNTER, UNIQUE_IDS, GROUP_OFFSETS)
 """The workloads that there are beside the log."""
-OF_KEYS = (REGISTER, CAS_REGISTER, LIST_APPEND)
-"""Those that have keys; of any other there is one."""
+OF_KEYS = (REGISTER, CAS_REGISTER, LIST_APPEND, GROUP_OFFSETS)
+"""Those that have keys; of any other there is one. Keys of `GROUP_OFFSETS` are consumer groups, whose offsets go up and are read in
+the end only.
+"""
 READS_AND_WRITES = {SET: ("read", "add"), COUNTER: ("read", "add"), QUEUE: ("dequeue", "enqueue")}
 """What a read and a write of an object without keys are called."""
-USUAL: dict[str, dict[str, int]] = {QUEUE: {"reads": 2, "writes": 3}}
+USUAL: dict[str, dict[str, int]] = {QUEUE: {"reads": 2, "writes": 3}, GROUP_OFFSETS: {"keys": 20, "operations": 200}}
 """The mix of a kind, where it is another than that of the others: of a queue that is never empty more can be lost."""
 LARGE: dict[str, dict[str, int]] = {
     LIST_APPEND: {"keys": 2_000, "operations": 60, "reads": 1, "writes": 3, "longest": 100},
@@ -154,6 +157,9 @@ class Operations:
             return Intended("txn", None, tuple(self._micro() for _ in range(1 + self._below(self._work.longest))))
         if kind == UNIQUE_IDS:
             return Intended("generate", None, None)
+        if kind == GROUP_OFFSETS:
+            group = self._key()
+            return Intended("write", group, self._element(group))
         f = self._chosen()
         if kind in READS_AND_WRITES:
             read, write = READS_AND_WRITES[kind]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple, Self
@@ -26,7 +27,6 @@ from tidemark.nodes.formats.wire.codec import FETCH, UNREADABLE, codec
 from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
 
 PRODUCE, LIST_OFFSETS, DELETE_RECORDS = 0, 2, 21
-_VERSIONS = {PRODUCE: 7, FETCH: 4, LIST_OFFSETS: 1, DELETE_RECORDS: 1}
 _EARLIEST = -2
 _ACKS = {"all": -1, "1": 1, "0": 0}
 _MAX_BYTES = 1 << 20
@@ -58,8 +58,13 @@ class FetchAnswer(NamedTuple):
 class BrokerConnection:
     """One connection to one broker, with one request at a time.
 
+    Attributes:
+        versions: API key → the version that is spoken.
+
     `close` may be called by another thread; a wait for an answer then ends with `NoAnswerError`.
     """
+
+    versions: Mapping[int, int] = {PRODUCE: 7, FETCH: 4, LIST_OFFSETS: 1, DELETE_RECORDS: 1}
 
     def __init__(self, address: Address, timeout_s: float) -> None:
         """Connect.
@@ -107,7 +112,7 @@ class BrokerConnection:
         Raises:
             NoAnswerError: see there. RefusedError: the broker's error.
         """
-        topic, index = _split_name(partition)
+        topic, index = split_name(partition)
         data = PartitionProduceData(index=i32(index), records=Records(batch))
         request = ProduceRequest(
             acks=i16(_ACKS[acks]),
@@ -118,7 +123,7 @@ class BrokerConnection:
         if acks == "0":
             return None
         (answer,) = self._only(self._receive(PRODUCE).responses).partition_responses
-        _check(answer.error_code)
+        check(answer.error_code)
         return int(answer.base_offset)
 
     def fetch(self, partition: str, offset: int) -> FetchAnswer:
@@ -127,14 +132,14 @@ class BrokerConnection:
         Raises:
             NoAnswerError: see there. RefusedError: the broker's error.
         """
-        topic, index = _split_name(partition)
+        topic, index = split_name(partition)
         wanted = FetchPartition(partition=i32(index), fetch_offset=i64(offset), partition_max_bytes=i32(_MAX_BYTES))
         request = FetchRequest(
             max_wait=_milliseconds(0), min_bytes=i32(0), topics=(FetchTopic(topic=topic, partitions=(wanted,)),)
         )
         self._send(FETCH, request)
         (answer,) = self._only(self._receive(FETCH).responses).partitions
-        _check(answer.error_code)
+        check(answer.error_code)
         hw = int(answer.high_watermark)
         try:
             fetched = bytes(answer.records or b"")
@@ -159,12 +164,12 @@ class BrokerConnection:
         Raises:
             NoAnswerError: see there. RefusedError: the broker's error.
         """
-        topic, index = _split_name(partition)
+        topic, index = split_name(partition)
         wanted = ListOffsetsPartition(partition_index=i32(index), timestamp=i64(_EARLIEST))
         topics = (ListOffsetsTopic(name=topic, partitions=(wanted,)),)
         self._send(LIST_OFFSETS, ListOffsetsRequest(replica_id=BrokerId(-1), topics=topics))
         (answer,) = self._only(self._receive(LIST_OFFSETS).topics).partitions
-        _check(answer.error_code)
+        check(answer.error_code)
         return int(answer.offset)
 
     def delete_records(self, partition: str, offset: int, timeout_ms: int) -> int:
@@ -178,12 +183,12 @@ class BrokerConnection:
         Raises:
             NoAnswerError: see there. RefusedError: the broker's error.
         """
-        topic, index = _split_name(partition)
+        topic, index = split_name(partition)
         wanted = DeleteRecordsPartition(partition_index=i32(index), offset=i64(offset))
         topics = (DeleteRecordsTopic(name=topic, partitions=(wanted,)),)
         self._send(DELETE_RECORDS, DeleteRecordsRequest(topics=topics, timeout=_milliseconds(timeout_ms)))
         (answer,) = self._only(self._receive(DELETE_RECORDS).topics).partitions
-        _check(answer.error_code)
+        check(answer.error_code)
         return int(answer.low_watermark)
 
     def _only(self, topics: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a topic of kio's response
@@ -192,10 +197,10 @@ class BrokerConnection:
         return topics[0]
 
     def _send(self, key: int, request: object) -> None:
-        how = codec(key, _VERSIONS[key])
+        how = codec(key, self.versions[key])
         self._correlation += 1
         frame = request_frame(
-            key, _VERSIONS[key], self._correlation, b"tidemark-scenario", flexible=how.flexible_request
+            key, self.versions[key], self._correlation, b"tidemark-scenario", flexible=how.flexible_request
         )
         how.write_request(frame, request)
         try:
@@ -204,7 +209,7 @@ class BrokerConnection:
             raise NoAnswerError(f"the request could not be sent: {error}") from None
 
     def _receive(self, key: int) -> Any:  # noqa: ANN401 - kio's response entity
-        how = codec(key, _VERSIONS[key])
+        how = codec(key, self.versions[key])
         try:
             frame = self._frame()
             (correlation,) = _CORRELATION.unpack_from(frame)
@@ -225,7 +230,8 @@ class BrokerConnection:
                 return frames[0]
 
 
-def _split_name(partition: str) -> tuple[TopicName, int]:
+def split_name(partition: str) -> tuple[TopicName, int]:
+    """Topic and number of a partition such as ``t-0``."""
     topic, _, index = partition.rpartition("-")
     return TopicName(topic), int(index)
 
@@ -234,6 +240,9 @@ def _milliseconds(number: int) -> i32Timedelta:
     return i32Timedelta.parse(timedelta(milliseconds=number))
 
 
-def _check(code: ErrorCode) -> None:
+def check(code: ErrorCode) -> None:
+    """Raises:
+    RefusedError: it is an error.
+    """
     if code is not ErrorCode.none:
         raise RefusedError(code.name.upper())

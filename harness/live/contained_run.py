@@ -98,7 +98,7 @@ def run_plan(
     system = system or TidemarkSystem()
     delay = NETEM if has_netem(system.control(cluster.machines[CONTROLLER])) else TRANSPORT
     meta: dict[str, Any] = {
-        **run_meta(plan.cluster, variant, contract),
+        **run_meta(plan.cluster, variant, contract or system.promise_of(plan)),
         **({"times": times_of(plan.cluster.settings)} if system.keeps_times else {}),
         "holds_back": holds_back(plan),
         "faults_end_us": plan.faults_end_us,

@@ -60,6 +60,7 @@ class System(ABC):
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
         has_transactions: its brokers have Kafka's transactions (KIP-98).
+        objects: the workloads beside the log that its clients can do.
         keeps_times: its brokers elect leaders and change ISRs as Kafka's do, by the plan's settings: how long that takes is judged.
         data_files: what the data files of a node are called, below its directory, as globs: what damage to files strikes.
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
@@ -73,6 +74,7 @@ class System(ABC):
     renumbers_epochs = False
     outlives_controller = False
     has_transactions = False
+    objects: Sequence[str] = ()
     keeps_times = False
     data_files: Sequence[str] = ("[!_]*-[0-9]*/*.log",)
     container_kill = "power"
@@ -126,7 +128,7 @@ class System(ABC):
         """
         if not isinstance(self, Watched):
             raise SystemRefusalError(f"{self.name} has no admin port and no trace file: nobody sees who leads in it")
-        if plan.workload.object is not None:
+        if plan.workload.object is not None and plan.workload.object.kind not in self.objects:
             raise SystemRefusalError(
                 f"{self.name} is a log: it has no clients for the workload {plan.workload.object.kind}"
             )
@@ -243,6 +245,10 @@ class System(ABC):
         Raises:
             ClientsError: what they need is not here.
         """
+
+    def promise_of(self, plan: Plan) -> str | None:
+        """By which promise a run is judged, unless somebody chose one; None: by the variant's own."""
+        return None
 
     def judge(self, history: History) -> Verdict:
         """What the checkers say of a history of this system."""

@@ -94,3 +94,13 @@ def test_what_there_is_not_is_refused(told, said):
         ObjectWorkload.from_json(told)
     with pytest.raises(PlanError, match="workload: object: "):
         Plan.from_json({"faults": [], "workload": {"object": told}})
+
+
+def test_offsets_of_groups_only_go_up_and_are_read_in_the_end():
+    operations = Operations(ObjectWorkload("group-offsets", keys=3, operations=10), 7)
+    drawn = [next(operations) for _ in range(200)]
+    assert {one.f for one in drawn} == {"write"}
+    for group in operations.used:
+        offsets = [one.value for one in drawn if one.key == group]
+        assert offsets == [*range(1, len(offsets) + 1)]
+    assert [(one.f, one.key) for one in operations.final_reads()] == [("read", group) for group in operations.used]

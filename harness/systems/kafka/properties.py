@@ -177,16 +177,15 @@ def topic_configs(cluster: ClusterSpec) -> Properties:
     }
 
 
-def transaction_state(cluster: ClusterSpec) -> tuple[dict[str, list[int]], Properties]:
-    """Partitions and settings of ``__transaction_state``, as brokers would make it themselves (``TransactionStateManager``), but
-    that it lies on brokers that clients reach: beside ZooKeeper node 0 is a broker, too.
+def internal_topic(cluster: ClusterSpec, name: str, partitions: int) -> tuple[dict[str, list[int]], Properties]:
+    """Partitions and settings of a topic that coordinators keep, as brokers would make it themselves (``TransactionStateManager``,
+    ``GroupCoordinator``), but that it lies on brokers that clients reach (beside ZooKeeper node 0 is a broker, too), and that
+    nobody is elected who was not in sync.
     """
     brokers = cluster.broker_ids()
     replicas = {
-        f"__transaction_state-{number}": [
-            brokers[(number + place) % len(brokers)] for place in range(cluster.replication_factor)
-        ]
-        for number in range(COORDINATED)
+        f"{name}-{number}": [brokers[(number + place) % len(brokers)] for place in range(cluster.replication_factor)]
+        for number in range(partitions)
     }
     return replicas, {
         "cleanup.policy": "compact",

@@ -31,9 +31,16 @@ from tidemark.harness.systems.kafka.kafka_versions import (
 )
 from tidemark.harness.systems.kafka.known_settings import refuse_unknown
 from tidemark.harness.systems.kafka.node_configuration import LIBRARIES, node_configuration
-from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs, transaction_state
+from tidemark.harness.systems.kafka.properties import (
+    COORDINATED,
+    JvmPlace,
+    internal_topic,
+    server_properties,
+    topic_configs,
+)
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import HAS_TRANSACTIONS, SystemRefusalError
+from tidemark.nemesis.object_workload import GROUP_OFFSETS
 from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
+    from tidemark.harness.clients.workload import Workload, WorkloadOrder
     from tidemark.harness.evidence.collect import Evidence
     from tidemark.harness.evidence.partition_disk import Disk
     from tidemark.harness.evidence.replica_evidence import Segment
@@ -61,6 +69,8 @@ ISR_CHANGES = "ISR changes"
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
 OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
+INTERNAL_TOPICS = {TRANSACTIONS: ("__transaction_state", COORDINATED), GROUP_OFFSETS: ("__consumer_offsets", 1)}
+"""Workload → the topic in which its coordinators keep what they know, and how many partitions it has (`properties`)."""
 OF_CLIENTS = ("kafka-clients-*.jar", "slf4j-api-*.jar")
 """The jars that a Java client needs."""
 STARTING = "Fatal error during KafkaServer startup"
@@ -84,6 +94,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     renumbers_epochs = True
     outlives_controller = True
     has_transactions = True
+    objects = (GROUP_OFFSETS,)
     container_kill = "crash"
 
     def __init__(
@@ -185,9 +196,26 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         config = topic_configs(deployment.cluster)
         ask = controls[CONTROLLER].admin.ask
         ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
-        if deployment.workload == TRANSACTIONS:
-            partitions, config = transaction_state(deployment.cluster)
+        internal = INTERNAL_TOPICS.get(deployment.workload)
+        if internal is not None:
+            partitions, config = internal_topic(deployment.cluster, *internal)
             ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
+
+    def workload(self, order: WorkloadOrder) -> Workload:
+        if order.plan.workload.object is None:
+            return super().workload(order)
+        from tidemark.harness.clients.group_offsets import GroupOffsets
+        from tidemark.harness.systems.outside.object_workload import ObjectClients
+
+        partition, patience_s = (
+            next(iter(order.plan.cluster.assignment())),
+            order.plan.cluster.settings.produce_timeout_us / 1e6,
+        )
+        return ObjectClients(order, lambda: GroupOffsets(partition, patience_s))
+
+    def promise_of(self, plan: Plan) -> str | None:
+        """Of what lies in an internal topic nobody knows who was in sync."""
+        return None if plan.workload.object is None else "durable"
 
     def client_jars(self) -> Mapping[str, bytes]:
         """From the image that the brokers run from."""

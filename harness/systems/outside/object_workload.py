@@ -44,6 +44,7 @@ MODELS = {
     "queue": "total-queue",
     "counter": "counter",
     "unique-ids": "unique-ids",
+    "group-offsets": "key-value",
 }
 """Workload → the checker of its operations (`tidemark.checkers.objects.workloads.NAMES`)."""
 PACE = 8
