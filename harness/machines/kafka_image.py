@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import ssl
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -117,9 +119,11 @@ def build_kafka_image(
             jars = None if rebuild else _local_jars(client, edition, ready)
             if jars is None and build_of:
                 jars = _built_jars(client, build_of, below, tell)
-            if jars is None:
-                jars = _get_jars(client, version, below, ready, tell)
             recipe = _recipe()
+            if jars is None:
+                with ThreadPoolExecutor(1, "what brokers need besides") as beside:
+                    beside.submit(_get_ready, client, version, recipe, below)
+                    jars = _get_jars(client, version, below, ready, tell)
             name = _name(edition, recipe, below, jars)
             built = None if rebuild else local_id(client, name)
             if built is None:
@@ -256,6 +260,13 @@ def _ready_image(client: DockerClient, name: str, tell: Callable[[str], None]) -
         return named_image(client, name, tell)
     except ImageError as error:
         raise ImageError(f"{error}; name another ready image, or leave it away: Maven has Kafka, too") from None
+
+
+def _get_ready(client: DockerClient, version: str, recipe: list[tuple[str, bytes]], below: Image) -> None:
+    """Java, and the nodes' packages, while the jars are got. What fails here is tried again, and then told."""
+    with suppress(ContainerWorldError, DockerException, RequestException, OSError):
+        python_packages(client, name_of(below), lambda _: None)
+        build(client, recipe, {"BASE_IMAGE": name_of(below)}, what=f"the image of Kafka {version}", target="java")
 
 
 def _make(
