@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.checkers.history.columns.columns import FAIL, OK
+from tidemark.checkers.history.columns.columns import F_TXN, FAIL, OK
 from tidemark.checkers.history.columns.versions import Sighting, Versions, by_key, first_of_each
 from tidemark.checkers.verdict.shortened import shortened
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, at_offset, seconds
@@ -42,9 +42,10 @@ def _anomaly(versions: Versions, key: str, read: Sighting, send: int) -> Anomaly
     columns = versions.columns
     why = columns.errors[columns.error[half]]
     error = f" ({why})" if why else ""
+    what = "transaction" if columns.f[half] == F_TXN else "send"
     message = (
         f"{read.process} read record {read.value} of {key} {at_offset(read.offset)} at {seconds(read.time)}, "
-        f"but its send had failed{error}."
+        f"but its {what} had failed{error}."
     )
     evidence = {
         "value": read.value,

@@ -80,6 +80,7 @@ class RunView:
     end: str
     command: str
     replayed: bool  # does the command give the same run again?
+    on_logs: bool  # can the simulator's clients do what these did?
     plan_file: str
     verdict: Verdict
     ran: tuple[str, str] = ("", "")  # what its brokers were
@@ -373,7 +374,7 @@ def _run_view(
     contract = f" --contract {shlex.quote(verdict.contract)}" if alone else ""
     world = str(history.meta.get("world", "sim"))
     typed = history.meta.get("typed")
-    elsewhere = _elsewhere(world, str(typed or history.meta.get("system", "tidemark")))
+    elsewhere = _elsewhere(world, str(typed or history.meta.get("system", "tidemark")), history.meta.get("clients"))
     under = "" if history.meta.get("untold") else f" {variant_options(variant)}"
     return RunView(
         name=name,
@@ -390,6 +391,7 @@ def _run_view(
         command=f"tidemark run --plan {shlex.quote(plan_file)}{under}{contract}{elsewhere}",
         ran=what_ran_of(history.meta),
         replayed=world == "sim",
+        on_logs=not (plan.get("workload", {}).get("transactional") or plan.get("workload", {}).get("object")),
         plan_file=plan_file,
         verdict=verdict,
         why=why if why is not None and why.tells else None,
@@ -397,10 +399,11 @@ def _run_view(
     )
 
 
-def _elsewhere(world: str, system: str) -> str:
+def _elsewhere(world: str, system: str, clients: str | None) -> str:
     """The options that make a plan run where this one did; the plan's times are those that it had there."""
     if world == "sim":
         return ""
-    return (
-        f" --world {shlex.quote(world)}" if system == "tidemark" else f" --system {shlex.quote(system)} --time-scale 1"
-    )
+    library = "" if clients in (None, "confluent") else f" --clients {shlex.quote(clients)}"
+    if system == "tidemark":
+        return f" --world {shlex.quote(world)}{library}"
+    return f" --system {shlex.quote(system)} --time-scale 1{library}"

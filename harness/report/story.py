@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tidemark.checkers.clients.aborted_read import NAME as ABORTED_READ
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME
 from tidemark.checkers.objects.workloads.total_queue import NAME as TOTAL_QUEUE
@@ -67,9 +68,9 @@ def tell(history: History, anomaly: Anomaly, deciding: Collection[int] = ()) -> 
     if history.meta.get("untold"):
         start = 0  # little is seen between the faults and the logs at the end
     start = min([start, *(moment.time for moment in found if moment.decided)])
-    found = [
-        moment for moment in found if moment.rank == 0 or start <= moment.time <= max(damage, default=anomaly.time)
-    ]
+    # What was read and must not be is all the damage that there is.
+    end = anomaly.time if anomaly.name == ABORTED_READ else max(damage, default=anomaly.time)
+    found = [moment for moment in found if moment.rank == 0 or start <= moment.time <= end]
     chosen = most_telling(found)
     numbered = tuple(replace(moment, number=number) for number, moment in enumerate(chosen, 1))
     return Story(anomaly, partition, offset, value, tuple(lanes), numbered, len(merged(found)) - len(chosen))

@@ -89,6 +89,8 @@ class StoryTeller:
                     "fail": f"{op.process} is told that record {self._value} was not written ({op.error}).",
                 }[op.type]
                 yield Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
+            elif op.f == "txn" and self._sends_it(micro for micro in op.value or () if micro[0] == "send"):
+                yield self._of_a_transaction(op)
             elif op.f in ("enqueue", "dequeue") and self._value is not None and op.value == self._value:
                 yield self._of_a_queue(op)
             elif op.f == "delete" and self._deletes_it(op.value):
@@ -102,6 +104,16 @@ class StoryTeller:
             elif op.f == "poll" and op.type == "ok" and not read and self._reads_it(op.value):
                 read = True
                 yield Moment(op.time, CLIENTS, "read", f"Client {op.process} reads record {self._value}.", 2)
+
+    def _of_a_transaction(self, op: Op) -> Moment:
+        """Of the one that sends the record."""
+        words = {
+            "invoke": f"Client {op.process} begins a transaction in which it sends record {self._value} to {self._partition}.",
+            "ok": f"{op.process} is told that its transaction with record {self._value} is committed.",
+            "info": f"{op.process} does not know whether its transaction with record {self._value} is committed ({op.error}).",
+            "fail": f"The transaction of {op.process} with record {self._value} is over, and not committed ({op.error}).",
+        }[op.type]
+        return Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
 
     def _of_a_queue(self, op: Op) -> Moment:
         """Of its element: who asks for nothing is asked nothing, so that a dequeue is told when it is answered."""
@@ -250,9 +262,8 @@ class StoryTeller:
         though = (
             f", although broker {' and broker '.join(map(str, others))} holds another record there" if others else ""
         )
-        return 0, (
-            f"The high watermark of leader {node} (epoch {epoch}) moves to {hw}, past the record: it is committed{though}."
-        )
+        what = "all in sync have it" if self._history.meta.get("transactions") else "it is committed"
+        return 0, f"The high watermark of leader {node} (epoch {epoch}) moves to {hw}, past the record: {what}{though}."
 
     def _stop(self, time: int, node: int, how: str) -> tuple[int, str] | None:
         self._down[node] = time
