@@ -103,7 +103,8 @@ class JavaProducers:
         )
         self._lock = threading.Lock()
         self._answers: dict[str, queue.Queue[list[str]]] = {}
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _compiled(self, jars: Mapping[str, bytes], settings: Mapping[str, str]) -> list[str]:
         """The command that runs the producers."""
@@ -119,9 +120,10 @@ class JavaProducers:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - a pipe
-        for line in self._process.stdout:
-            fields = line.rstrip("\n").split("\t")
-            self._answers[fields[0]].put(fields)
+        with self._process.stdout as lines:
+            for line in lines:
+                fields = line.rstrip("\n").split("\t")
+                self._answers[fields[0]].put(fields)
         for answers in [*self._answers.values()]:
             answers.put([])
 
@@ -167,6 +169,7 @@ class JavaProducers:
             self._process.kill()
             self._process.wait()
         finally:
+            self._listener.join()
             self._words.close()
             self._folder.cleanup()
 
