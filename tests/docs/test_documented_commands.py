@@ -257,7 +257,17 @@ def outcome(command, folder, monkeypatch):
     return None
 
 
-LONG = ("for-students", "zoo", "conform", "for-operators", "real-kafka", "results-folder", "track-record", "comparison")
+LONG = (
+    "for-students",
+    "zoo",
+    "conform",
+    "for-operators",
+    "real-kafka",
+    "results-folder",
+    "track-record",
+    "comparison",
+    "searching",
+)
 """Pages whose commands take a quarter of a minute or more."""
 TYPED_BEFORE = set()
 """What pages without files of their own had typed and shown nothing of: elsewhere it would end the same."""

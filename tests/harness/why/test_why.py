@@ -131,6 +131,7 @@ def test_two_runs_that_are_the_same_have_no_first_difference():
     assert found.repaired.time == run.history.trace[-1][0]
 
 
+@pytest.mark.systems
 def test_what_is_stuck_parts_where_the_repaired_controller_acts():
     _, _, found = why("kafka-2.1", 352)
 

@@ -236,6 +236,7 @@ def test_what_nobody_named_adds_no_part(tmp_path: Path) -> None:
     assert find_place(tmp_path, ON_KAFKA, named=(), fresh=False).folder == added
 
 
+@pytest.mark.systems
 def test_imported_histories_get_no_part(tmp_path: Path) -> None:
     begun(tmp_path, CampaignSpec("theirs", ("unnamed",), 1, 1, "imported", world="imported"))
 

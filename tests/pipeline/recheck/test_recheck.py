@@ -105,6 +105,7 @@ def test_what_is_judged_otherwise_is_told_with_the_command_that_has_it_again(
     assert outcome.verdicts == {"unknown"}
 
 
+@pytest.mark.systems
 def test_what_these_checkers_have_judged_is_not_judged_again(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = judged(real, Question(variants=(OLD,)))
     chunks: list[str] = []

@@ -43,6 +43,7 @@ def test_a_campaign_that_may_not_be_written_to_is_told_in_a_sentence(demo: Path)
     assert f"{demo} cannot be written to" in str(check(demo).exception)
 
 
+@pytest.mark.systems
 def test_a_changed_verdict_is_listed_with_its_command(demo: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text(

@@ -119,6 +119,7 @@ def test_as_long_as_no_plan_is_sturdy_more_are_hunted(cli, monkeypatch):
     assert len(cli.plays) == 1
 
 
+@pytest.mark.systems
 def test_it_goes_on_with_the_tries_that_are_not_made(cli):
     cli(*HUNT, "--times", "1")
     code, said, _ = cli(*HUNT, "--times", "3", "--json")

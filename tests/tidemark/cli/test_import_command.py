@@ -62,6 +62,7 @@ def test_two_processes_say_what_one_says(theirs: Path, tmp_path: Path) -> None:
     assert told[0]["variants"] == {"kept": 1, "lost": 1}
 
 
+@pytest.mark.systems
 def test_what_was_not_read_is_named_and_told_by_the_exit_code(theirs: Path, tmp_path: Path) -> None:
     (theirs / "bad.jsonl").write_text("no\n")
     (tmp_path / "bads").mkdir()

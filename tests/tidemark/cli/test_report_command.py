@@ -124,6 +124,7 @@ def test_another_window_of_the_timeline(tidemark, tmp_path):
     assert "no operation lies between 7 s and 8 s" in refused(tidemark("report", "h.jsonl", "--from", "7", "--to", "8"))
 
 
+@pytest.mark.systems
 def test_a_second_report_replaces_the_first_and_nobody_s_own(tidemark, tmp_path):
     (tmp_path / "h.jsonl").write_text(JSONL)
     tidemark("report", "h.jsonl")

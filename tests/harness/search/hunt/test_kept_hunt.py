@@ -18,6 +18,7 @@ def hunt():
     return Hunt(Attempt("kafka-0.11", Quarry()), "intact", ClusterSpec(), 1)
 
 
+@pytest.mark.systems
 def test_it_goes_on_where_it_was(tmp_path):
     whole = list(islice(hunt().rounds(), 4))
     begun, kept = hunt(), KeptHunt(tmp_path, SETTINGS)
