@@ -116,6 +116,10 @@ class Plan:
             raise PlanError(f"faults_end_us: must not be negative, and is {self.faults_end_us}")
         if self.faults_end_us > LONGEST_US:
             raise PlanError(f"faults_end_us: must be within a day ({LONGEST_US})")
+        if self.workload.transactional and self.cluster.acks != "all":
+            raise PlanError(
+                f'workload: transactional needs acks "all" of the cluster, and they are "{self.cluster.acks}"'
+            )
         if self.fixed_delay_us is not None and not 1 <= self.fixed_delay_us <= LONGEST_US:
             raise PlanError(f"fixed_delay_us: must be positive and within a day, and is {self.fixed_delay_us}")
         for i, fault in enumerate(self.faults):

@@ -225,3 +225,18 @@ def test_what_nobody_could_run_is_refused_in_a_sentence(tmp_path, text, words):
 
     with pytest.raises(PlanError, match=words):
         read_plan(path)
+
+
+def test_transactions_need_acks_of_all():
+    plan = generate_plan(1, 0, "intact", ClusterSpec(acks="1"))
+    assert plan.with_workload("transactions").cluster.acks == "all"
+    data = plan.to_json()
+    data["workload"]["transactional"] = 2
+    with pytest.raises(PlanError, match='transactional needs acks "all"'):
+        Plan.from_json(data)
+
+
+def test_a_plan_with_transactions_survives_its_file():
+    plan = generate_plan(1, 0, "intact", ClusterSpec()).with_workload("transactions")
+    assert Plan.from_json(json.loads(plan.to_text())) == plan
+    assert plan.to_json()["workload"]["transactional"] == plan.workload.transactional > 0
