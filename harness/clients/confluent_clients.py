@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tidemark.harness.clients.confluent_consumer import AssignedConsumer, ConfluentConsumer, read_all
 from tidemark.harness.clients.confluent_deletion import deletion
 from tidemark.harness.clients.confluent_producer import LATE_S, PURGE_S, STATISTICS_S, ConfluentProducer
-from tidemark.harness.clients.confluent_transactions import PATIENCE, ConfluentTransactions
+from tidemark.harness.clients.confluent_transactions import ConfluentTransactions, patience_s
 from tidemark.harness.clients.deletions import Deed
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import PollRecorder, SendRecorder, TransactionRecorder
@@ -79,11 +79,13 @@ class ConfluentClients(LibraryClients):
         for number in range(1, self.spec.producers + 1):
             script = TransactionScript(number, self.spec, self._keys, self.seed, self.journal.clock)
             recorder = TransactionRecorder(self.journal, script.process)
-            log = self.log.logger(script.process)
-            works[script.process] = ConfluentTransactions(
-                self.bootstrap, self.cluster, script, recorder, log, security=self.security
-            ).run
+            works[script.process] = self._transacts(script, recorder)
         return works
+
+    def _transacts(self, script: TransactionScript, recorder: TransactionRecorder) -> Work:
+        """What one producer of transactions does."""
+        log = self.log.logger(script.process)
+        return ConfluentTransactions(self.bootstrap, self.cluster, script, recorder, log, security=self.security).run
 
     def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
         recorder = PollRecorder(self.journal, process, final=final)
@@ -94,7 +96,7 @@ class ConfluentClients(LibraryClients):
             self._keys,
             recorder,
             log,
-            to_the_end=final and (self.own_entries or self.spec.transactional > 0),
+            to_the_end=final and self.own_entries,
             committed_only=self.spec.transactional > 0,
             security=self.security,
         )
@@ -118,7 +120,7 @@ class ConfluentClients(LibraryClients):
 
     def longest_transaction_s(self) -> float:
         """Begun anew, each of its sends, commit, abort: none of them longer than the patience."""
-        return (3 + self.spec.transactional) * PATIENCE * self.cluster.settings.produce_timeout_us / 1e6
+        return (3 + self.spec.transactional) * patience_s(self.cluster)
 
     def final_read(self, in_time: Callable[[], bool]) -> bool:
         consumer = self._consumer("final", final=True)

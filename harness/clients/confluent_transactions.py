@@ -33,6 +33,11 @@ PATIENCE = 4
 SLICE_S = 0.02
 
 
+def patience_s(cluster: ClusterSpec) -> float:
+    """In seconds."""
+    return PATIENCE * cluster.settings.produce_timeout_us / 1e6
+
+
 class _AbortError(Exception):
     """The transaction cannot be committed: abort it."""
 
@@ -56,7 +61,7 @@ class ConfluentTransactions:
     ) -> None:
         """``run`` connects."""
         self._settings = transactional_settings(bootstrap, script.process, cluster, security=security)
-        self._patience_s = PATIENCE * cluster.settings.produce_timeout_us / 1e6
+        self._patience_s = patience_s(cluster)
         self._script, self._recorder, self._log = script, recorder, log
         self._producer: Producer | None = None
 

@@ -30,12 +30,11 @@ class JavaClients(ConfluentClients):
 
     def _transactions(self) -> dict[str, Work]:
         self._jvm = JavaProducers(self.bootstrap, self.cluster, self.jars(), security=self.security)
-        works: dict[str, Work] = {}
-        for number in range(1, self.spec.producers + 1):
-            script = TransactionScript(number, self.spec, self._keys, self.seed, self.journal.clock)
-            recorder = TransactionRecorder(self.journal, script.process)
-            works[script.process] = JavaTransactions(self._jvm, script, recorder, self.longest_transaction_s()).run
-        return works
+        return super()._transactions()
+
+    def _transacts(self, script: TransactionScript, recorder: TransactionRecorder) -> Work:
+        assert self._jvm is not None  # noqa: S101 - all are made after it
+        return JavaTransactions(self._jvm, script, recorder, self.longest_transaction_s()).run
 
     def stop(self) -> None:
         """And end the JVM."""

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tidemark.harness.clients.confluent_settings import NO_SECURITY, transactional_settings
-from tidemark.harness.clients.confluent_transactions import PATIENCE
+from tidemark.harness.clients.confluent_transactions import patience_s
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import TransactionRecorder
 from tidemark.harness.clients.outcomes import OK
@@ -86,7 +86,7 @@ class JavaProducers:
         if shutil.which("java") is None or shutil.which("javac") is None:
             raise ClientsError(f"{NEEDS}.")
         self._folder = TemporaryDirectory(prefix="tidemark-java-")
-        self._patience_s = PATIENCE * cluster.settings.produce_timeout_us / 1e6
+        self._patience_s = patience_s(cluster)
         try:
             program = self._compiled(jars, java_settings(transactional_settings(bootstrap, "all", cluster)))
         except BaseException:

@@ -93,11 +93,21 @@ class KafkaWorkload:
                 bootstrap, cluster, spec, self._journal, noise_seed, leaders_only=not reads_anywhere
             )
             spec = replace(spec, consumers=0)
-        made = _java(jars) if library == JAVA and jars is not None else _clients_of(library)
-        self._clients = made(
-            bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent, own_entries, topic, security
-        )
         self._transactional = spec.transactional > 0
+        made = _java(jars) if library == JAVA and jars is not None else _clients_of(library)
+        ends = own_entries or self._transactional
+        self._clients = made(
+            bootstrap,
+            cluster,
+            spec,
+            self._journal,
+            self._log,
+            noise_seed,
+            idempotent,
+            ends,
+            topic,
+            security,
+        )
         if self._transactional and library == AIOKAFKA:
             raise ClientsError(f"{AIOKAFKA} sends no transactions here: --clients {CONFLUENT} or {JAVA}.")
         patience_s = cluster.settings.produce_timeout_us / 1e6 + SLACK_S

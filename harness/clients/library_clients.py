@@ -21,7 +21,7 @@ class LibraryClients(ABC):
         bootstrap, cluster, spec: as `KafkaWorkload` has them. seed: names the noise streams.
         journal: takes what they do. log: takes what the library says.
         idempotent: false: acks=all is without idempotence.
-        own_entries: whether a log may end with a record that no client sees.
+        own_entries: whether a log may end with a record that no client sees: a leader's own, or the end of a transaction.
         topic: whose partitions, where that is not the one of a run's cluster.
         security: librdkafka's settings for TLS and SASL; other libraries have none.
         open: once they have stopped, where a transaction is open, which none may be any more; None if nobody knows.

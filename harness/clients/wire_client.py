@@ -241,8 +241,10 @@ def _milliseconds(number: int) -> i32Timedelta:
 
 
 def check(code: ErrorCode) -> None:
-    """Raises:
-    RefusedError: it is an error.
+    """Take an answer without an error for what it is.
+
+    Raises:
+        RefusedError: it is an error.
     """
     if code is not ErrorCode.none:
         raise RefusedError(code.name.upper())

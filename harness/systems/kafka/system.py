@@ -207,10 +207,8 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         from tidemark.harness.clients.group_offsets import GroupOffsets
         from tidemark.harness.systems.outside.object_workload import ObjectClients
 
-        partition, patience_s = (
-            next(iter(order.plan.cluster.assignment())),
-            order.plan.cluster.settings.produce_timeout_us / 1e6,
-        )
+        cluster = order.plan.cluster
+        partition, patience_s = next(iter(cluster.assignment())), cluster.settings.produce_timeout_us / 1e6
         return ObjectClients(order, lambda: GroupOffsets(partition, patience_s))
 
     def promise_of(self, plan: Plan) -> str | None:
