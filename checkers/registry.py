@@ -67,7 +67,7 @@ def _refused(run: ReplicaRun) -> Iterable[Anomaly]:
     """Where one clock told all, and a reassignment that is under way may be replaced (KIP-455)."""
     if run.patience_us or not run.meta.get("replaces", False):
         return ()
-    return refused(run.points, run.history.nemesis, run.min_isr)
+    return refused(run.points, run.history.nemesis, run.most_min_isr)
 
 
 OF_REPLICAS: Final = (
@@ -97,7 +97,7 @@ OF_REPLICAS: Final = (
         {
             "elr-forgotten": "The controller no longer has a replica in the ELR, though nothing took that from it (KIP-966)."
         },
-        find=lambda run: forgotten(run.points, run.assignment, run.min_isr, run.patience_us),
+        find=lambda run: forgotten(run.points, run.assignment, run.meta.get("min_isr", 1), run.patience_us),
     ),
     ReplicaChecker(
         {"lost-committed-write": "A record that was committed is missing from the log of a later leader."},

@@ -53,7 +53,7 @@ class Fault:
         target: a role, resolved when it strikes, or ``"bN"`` for broker N.
         pick: which of several candidates, modulo their number.
         partition: number of the partition whose roles are meant, modulo their number.
-        amount: the kind's measure (µs, per mille, or bits).
+        amount: the kind's measure (µs, per mille, bits, or replicas).
         clients: whether clients are cut off as well (partitions only).
         after: strike after a trace event instead of at a time.
     """

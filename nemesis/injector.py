@@ -103,6 +103,9 @@ class FaultTarget(Protocol):
     def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
         """Ask the controller for a reassignment, or, without replicas, to take back the one that is under way."""
 
+    def set_min_isr(self, order: int | None) -> int:
+        """Have an operator set min ISR, and say to what (:meth:`~tidemark.nodes.core.cluster.ClusterSpec.min_isr_of`)."""
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
 
@@ -125,7 +128,7 @@ class Injector:
         self._world = world
         self._faults = faults
         self._over = False
-        self._undo: dict[int, Callable[[], None]] = {}
+        self._undo: dict[int, Callable[[], object]] = {}
         self._holds = Holds()
 
     def arm(self) -> None:
@@ -206,7 +209,7 @@ class Injector:
 
     def _apply(
         self, index: int, fault: Fault, partition: str, node: int, detail: dict[str, Any]
-    ) -> Callable[[], None] | None:
+    ) -> Callable[[], object] | None:
         """Do it; returns how to undo it (None: nothing to undo)."""
         world = self._world
         match fault.row.doing:
@@ -235,6 +238,9 @@ class Injector:
                 if (target := world.target_of(partition)) != world.replicas_of(partition):
                     detail["under_way"] = list(target)
                 world.reassign(partition, ())
+            case does.SetMinIsr():
+                detail["min_isr"] = world.set_min_isr(fault.amount)
+                return lambda: world.set_min_isr(None)
             case does.Move(one_more=more):
                 self._move(fault, partition, node, detail, more)
         return None

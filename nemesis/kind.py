@@ -28,6 +28,7 @@ class Part(StrEnum):
     LEADERSHIP = "leadership"
     RECORDS = "records"
     REPLICAS = "replicas"
+    SETTINGS = "settings"
     CONTROLLER = "controller"
     MACHINE = "machine"
     FILES = "files"
@@ -35,13 +36,14 @@ class Part(StrEnum):
 
 class Unit(StrEnum):
     """What an amount is: a time that belongs to the protocol's own times, another time (both in µs), a share in thousandths, or a
-    number of bits.
+    number of bits or of replicas.
     """
 
     TIME = "time"
     WALL_TIME = "wall time"
     SHARE = "share"
     BITS = "bits"
+    REPLICAS = "replicas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,10 @@ class TakeBack(Doing):
     """Ask the controller to take back the reassignment that is under way."""
 
     at_once = True
+
+
+class SetMinIsr(Doing):
+    """Set min ISR to the amount, at least 1 and at most the replication factor; at the end, to what the plan's cluster has."""
 
 
 @dataclass(frozen=True, slots=True)

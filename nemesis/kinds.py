@@ -22,6 +22,7 @@ from tidemark.nemesis.kind import (
     Part,
     Pause,
     Retain,
+    SetMinIsr,
     Stop,
     TakeBack,
     Unit,
@@ -39,7 +40,7 @@ from tidemark.nemesis.links import (
     with_controller,
     with_controller_by_pick,
 )
-from tidemark.nemesis.sentence import BITS, CHANCE, LATELY, SHARE, TIME, Sentence, Words, by_pick
+from tidemark.nemesis.sentence import BITS, CHANCE, LATELY, REPLICAS, SHARE, TIME, Sentence, Words, by_pick
 from tidemark.nodes.core.damage import CUT_TAIL, FLIP_BITS
 from tidemark.nodes.core.settings import MS
 
@@ -57,7 +58,7 @@ NOBODY, CUT_OFF, LATE, DEAF, ALL = "nobody", "cut-off", "late", "deaf", "everyon
 """Whom a kind holds back, besides its ``node`` (docs/history.md)."""
 A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasting-controller", "isr", "registrations"
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
-WITHDRAWAL, MEMBERSHIP = "withdrawal", "membership"
+WITHDRAWAL, MEMBERSHIP, SETTINGS = "withdrawal", "membership", "settings"
 """What kinds need."""
 
 _WAYS = ("", " (both ways)", " (on the way to the controller only)", " (on the way from the controller only)")
@@ -84,7 +85,7 @@ _DELETED = Amount(
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
-METADATA, WITHDRAWN, FILES, MEMBERS = "metadata", "withdrawals", "files", "members"
+METADATA, WITHDRAWN, FILES, MEMBERS, CHANGED = "metadata", "withdrawals", "files", "members", "settings"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -189,6 +190,9 @@ _TABLE: tuple[Kind, ...] = (
     Kind("reassignment-taken-back", Sentence("take back the partition's reassignment that is under way, if there is one"),
          Part.REPLICAS, TakeBack(), WITHDRAWN, needs=(WITHDRAWAL, REASSIGNMENT), holds_back=NOBODY,
          by_event=0.8, awaits=("reassign",)),
+    Kind("min-isr", Sentence("an operator sets the topic's min.insync.replicas to ", REPLICAS, "; at the end to what it was first"),
+         Part.SETTINGS, SetMinIsr(), CHANGED, Amount(Unit.REPLICAS, one_of(1, 1, 2, 3)), needs=(SETTINGS, AN_ISR),
+         holds_back=NOBODY),
     Kind("controller-isolated", Sentence("cut the controller from all brokers"),
          Part.CONTROLLER, OnLinks("cut", of_controller), CONTROLLERS, needs=(A_CONTROLLER,), holds_back=ALL),
     Kind("controller-crash",

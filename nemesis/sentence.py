@@ -58,6 +58,7 @@ def by_pick(in_plans: str, in_general: str = "", *as_planned: str) -> Words:
 
 TIME: Final = Words("`amount` µs", "a given time", ("{time}",))
 SHARE: Final = Words("`amount` per mille", "a given share", ("{share}",))
+REPLICAS: Final = Words("`amount`", "a given number", ("{number}",))
 BITS: Final = Words("`amount` bits", "a few bits", ("{number} bits",))
 CHANCE: Final = Words("with `amount` per mille", "(a given share)", ("({share})",))
 LATELY: Final = Words("of the last `amount` µs", "of a given time before", ("of {time} before",))

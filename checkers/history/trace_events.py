@@ -197,6 +197,9 @@ class Fence(Event):
 class Unfence(Event):
     broker: int
 
+class MinIsr(Event):
+    min_isr: int
+
 class Ordered(Event):
     replicas: Nodes
     answered: bool

@@ -3,7 +3,9 @@
 Who leaves an ISR that is smaller then than min ISR is in the ELR from then on, until the ISR is as large as that again, its process
 has ended uncleanly, or it is no replica any more (KIP-966, ``PartitionChangeBuilder.maybePopulateTargetElr``). A controller that
 forgets one of them may leave a partition without a leader that could have one. Said only of traces that tell who shut down cleanly,
-and in which anybody is ever in an ELR. After an election that was not clean nothing is expected.
+and in which anybody is ever in an ELR. After an election that was not clean nothing is expected. When an operator sets min ISR, Kafka
+forgets the ELR, and says so (its operations guide, "Eligible Leader Replicas"). That is permitted while the ISR has a member. Where it
+is empty nobody is left who may lead.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(min_isr=2, trace=[
@@ -22,12 +24,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from tidemark.checkers.history.trace_events import KIND, Elect, IsrChange, Reassign, Register
+from tidemark.checkers.history.trace_events import KIND, Elect, IsrChange, MinIsr, Reassign, Register
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "elr-forgotten"
-_KINDS = {kind.kind: kind for kind in (Elect, IsrChange, Reassign, Register)}
+_KINDS = {kind.kind: kind for kind in (Elect, IsrChange, MinIsr, Reassign, Register)}
 _ELR = {kind.kind: kind.place("elr") for kind in (Elect, IsrChange)}
 
 
@@ -47,11 +49,17 @@ def forgotten(
     eligible: dict[str, frozenset[int]] = {}
     proved: defaultdict[str, set[int]] = defaultdict(set)
     """Who has not ended uncleanly since it came into the ISR."""
+    cleared: set[str] = set()
+    """Partitions of which the controller may forget the ELR, since min ISR was set."""
     for index, one in events:
         if isinstance(one, Register):
             if not one.clean:
                 for brokers in proved.values():
                     brokers.discard(one.broker)
+            continue
+        if isinstance(one, MinIsr):
+            min_isr = one.min_isr
+            cleared = {*eligible}
             continue
         name = one.partition
         if isinstance(one, Reassign):
@@ -60,7 +68,9 @@ def forgotten(
         before, now = eligible.get(name, frozenset()), frozenset((*one.isr, *one.elr))
         gone = (before & proved[name] & replicas.get(name, before)) - now
         few = len(one.isr) < min(min_isr, len(replicas.get(name, one.isr)) or min_isr)
-        if gone and few and (isinstance(one, IsrChange) or one.clean):
+        excused = name in cleared and bool(one.isr)
+        cleared.discard(name)
+        if gone and few and not excused and (isinstance(one, IsrChange) or one.clean):
             gone -= {broker for broker, time in unclean if 0 <= time - one.time <= patience_us}
             if gone:
                 yield _anomaly(one, sorted(gone), min_isr, index)

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 
 from tidemark.checkers.history.client_view import ClientView
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.min_isr import MinIsr
 from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint, turning_points
 from tidemark.checkers.replicas.baselines import Loss
@@ -65,7 +66,7 @@ class ReplicaRun:
         self.history, self.points, self.view = history, points, view
         self.trace = history.trace if trace is None else trace
         self.keys = {} if view is None else view.keys
-        self.min_isr: int = meta.get("min_isr", 1)
+        self.min_isr, self.most_min_isr = MinIsr.of(history)
         self.assignment: Mapping[str, Sequence[int]] = meta.get("replicas") or {}
         self.has_isr: bool = meta.get("isr", True)
         self.votes: bool = meta.get("votes", True)

@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.client_view import Ack
+from tidemark.checkers.history.min_isr import MinIsr
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Converged, Final, Stop
 from tidemark.checkers.replicas.contract import (
     ACK_QUORUM,
@@ -63,7 +64,7 @@ class Untold:
 
     def __init__(self, history: History, own: str) -> None:
         self._history, self.own = history, own
-        self._enough = int(history.meta.get("min_isr", 1))
+        self._enough = MinIsr.of(history).least
         self._stops = [(event[TIME], event[NODE], Stop(event).how) for event in history.trace if event[KIND] == "stop"]
 
     @property

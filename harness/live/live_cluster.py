@@ -27,11 +27,13 @@ from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
 from tidemark.harness.systems.capabilities import (
     CANNOT_REASSIGN,
+    CANNOT_SET_MIN_ISR,
     NO_ELECTIONS,
     Elects,
     HandsOverController,
     Reassigns,
     Retains,
+    SetsMinIsr,
     VotesItself,
 )
 from tidemark.harness.systems.deployment import Deployment
@@ -99,6 +101,7 @@ class LiveCluster(ClusterNodes):
         self._recorder = recorder
         self._homes = {name: set(replicas) for name, replicas in plan.cluster.assignment().items()}
         """Partition → brokers that have a replica, or had one, or were to get one."""
+        self._min_isr_of = plan.cluster.min_isr_of
         self._controller_failed = False
         self._watched: dict[str, list[Callable[[int], None]]] = {}
         self._hindered: dict[int, tuple[int, str]] = {}
@@ -347,6 +350,25 @@ class LiveCluster(ClusterNodes):
                 self._refuse(asked_us, partition, REASSIGNMENT, list(replicas), refused)
 
         self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, "reassign replicas by the", ask))
+
+    def set_min_isr(self, order: int | None) -> int:
+        """Have an operator set it."""
+        min_isr = self._min_isr_of(order)
+        topics = {partition.rpartition("-")[0] for partition in self.partitions()}
+
+        def ask() -> None:
+            asked_us = self.now_us()
+            refused = CANNOT_SET_MIN_ISR
+            if isinstance(self.system, SetsMinIsr):
+                try:
+                    refused = self.system.set_min_isr(self.controls, topics, min_isr)
+                except NodeError as error:
+                    refused = str(error)
+            if refused:
+                self._refuse(asked_us, "", "min-isr", min_isr, refused)
+
+        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, "set min ISR by the", ask))
+        return min_isr
 
     def _refuse(self, asked_us: int, partition: str, how: str, target: int | list[int], why: str) -> None:
         self.refused.append({"time": asked_us, "partition": partition, "how": how, "target": target, "why": why})

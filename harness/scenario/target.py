@@ -309,13 +309,20 @@ class ScriptTarget(ABC):
         """
 
     @abstractmethod
-    @abstractmethod
     def reassign(self, replicas: tuple[int, ...]) -> None:
         """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet. Without a
         controller an operator asks whoever leads, until it is done.
 
         Raises:
             ScriptError: it was refused.
+        """
+
+    @abstractmethod
+    def set_min_isr(self, min_isr: int) -> None:
+        """An operator sets it; ends when the controller has taken it up, which the brokers need not know yet.
+
+        Raises:
+            ScriptError: it was refused. CannotPlayError: nobody can tell this system to.
         """
 
     def block(self, links: tuple[Link, ...]) -> None:

@@ -132,6 +132,12 @@ def _reassign(v: Vocabulary, m: re.Match[str]) -> Perform:
     return lambda target: target.reassign(replicas)
 
 
+def _min_isr(_v: Vocabulary, m: re.Match[str]) -> Perform:
+    if (min_isr := int(m[1])) < 1:
+        raise ValueError("min ISR is at least 1")
+    return methodcaller("set_min_isr", min_isr)
+
+
 def _delete(v: Vocabulary, m: re.Match[str]) -> Perform:
     offset, broker = int(m[1]), v.cast.broker(m[2]) if m[2] else None
     return lambda target: target.delete_records(offset, broker)
@@ -168,6 +174,7 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"(start|pause|resume) (\S+)"), _life),
     (re.compile(r"elect (the preferred leader|\S+)( uncleanly)?"), _elect),
     (re.compile(r"reassign to (.+)"), _reassign),
+    (re.compile(r"set min ISR to (\d+)"), _min_isr),
     (re.compile(r"cancel the reassignment"), lambda _v, _m: methodcaller("reassign", ())),
     (re.compile(r"delete records before (\d+)(?: at (\S+))?"), _delete),
     (re.compile(r"retention on (\S+) drops (\d+) batch(?:es)?"), _retain),
@@ -196,6 +203,7 @@ FORMS = (
     "elect BROKER [uncleanly]",
     "elect the preferred leader",
     "reassign to BROKERS",
+    "set min ISR to N",
     "cancel the reassignment",
     "delete records before OFFSET [at BROKER]",
     "retention on BROKER drops N batches",

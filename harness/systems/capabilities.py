@@ -13,7 +13,7 @@ from tidemark.harness.evidence.log_agreement import agreement_of_all, tells_of_l
 from tidemark.harness.evidence.replica_evidence import doubts_together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from tidemark.harness.evidence.collect import Evidence
     from tidemark.harness.evidence.partition_disk import Disk
@@ -133,6 +133,21 @@ class Reassigns(Protocol):
 
         Raises:
             NodeSilent: nobody answered, so it may have been taken. NodeError: nobody could be asked.
+        """
+
+
+@runtime_checkable
+class SetsMinIsr(Protocol):
+    """An operator can change min ISR while it runs, and its evidence tells of it."""
+
+    def set_min_isr(self, controls: Mapping[int, NodeControl], topics: Collection[str], min_isr: int) -> str:
+        """An operator sets it; ends when the controller has taken it up.
+
+        Returns:
+            Why the system refused it, as a sentence; empty if it did not.
+
+        Raises:
+            NodeError: nobody could be asked, or nobody answered.
         """
 
 
@@ -260,6 +275,7 @@ def why_not_judged_by_logs(system: object) -> str:
 
 NO_ELECTIONS = "nobody can ask for an election"
 CANNOT_LEAVE = "has no members that leave and join"
+CANNOT_SET_MIN_ISR = "has no operator who could change min ISR"
 CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 
 

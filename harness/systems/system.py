@@ -15,16 +15,18 @@ from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import (
     CANNOT_LEAVE,
     CANNOT_REASSIGN,
+    CANNOT_SET_MIN_ISR,
     ChangesMembers,
     HandsOverController,
     Reassigns,
     Retains,
+    SetsMinIsr,
     Watched,
     refuses_retention,
 )
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
-from tidemark.nemesis.kinds import MEMBERSHIP, RETENTION, by_kind, kinds_that_need
+from tidemark.nemesis.kinds import MEMBERSHIP, RETENTION, SETTINGS, by_kind, kinds_that_need
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
@@ -146,6 +148,8 @@ class System(ABC):
             raise SystemRefusalError(refuses_retention(self.name))
         if not isinstance(self, Reassigns) and kinds & kinds_that_need(REASSIGNMENT):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
+        if not isinstance(self, SetsMinIsr) and (changes := sorted(kinds & kinds_that_need(SETTINGS))):
+            raise SystemRefusalError(f"{self.name} {CANNOT_SET_MIN_ISR}, so it cannot do {', '.join(changes)}")
         if not isinstance(self, ChangesMembers) and (leaves := sorted(kinds & kinds_that_need(MEMBERSHIP))):
             raise SystemRefusalError(
                 f"{self.name} {CANNOT_LEAVE}, so it cannot do {', '.join(leaves)}: try {REASSIGNMENT}"

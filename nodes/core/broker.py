@@ -92,6 +92,9 @@ class Broker:
         self.variant = variant
         self.settings = settings
         self.broker_epoch = -1
+        self.min_isr = settings.min_isr
+        """As far as this broker has heard."""
+        self._changes_heard = 0
         self.out: list[Action] = []
         self.dispatch: dict[Role, dict[str, Callable[[int, Any], Any]]] = {}
         """Role → frequent event → what is done with it whatever the replica; filled by the first replica in that role."""
@@ -259,6 +262,8 @@ class Broker:
         if m.controller_epoch < self._controller_epoch:
             return  # STALE_CONTROLLER_EPOCH: a late request of a controller that there is no longer (ZooKeeper)
         self._controller_epoch = m.controller_epoch
+        if m.settings > self._changes_heard:
+            self._hear_of_min_isr(m)
         name = m.partition
         new = m.partition_epoch > self._known.get(name, -1)
         if new:
@@ -269,6 +274,13 @@ class Broker:
             if not self._unpublished:
                 self.out.append(PUBLISH)
             self._unpublished[name] = m
+
+    def _hear_of_min_isr(self, m: LeaderAndIsr) -> None:
+        self._changes_heard = m.settings
+        self.min_isr = m.min_isr
+        for replica in self.replicas.values():
+            if replica.leading is not None:
+                replica.leading.heed_min_isr()
 
     def _publish(self, now: int) -> None:
         """Act on what the metadata log says by now (MetadataLoader, BrokerMetadataPublisher)."""
@@ -354,7 +366,13 @@ class Broker:
         if self.broker_epoch < 0:
             self.out.append(Send(CONTROLLER, Register(self.node_id, self.incarnation, self._proof)))
         else:
-            beat = Heartbeat(self.node_id, self.broker_epoch, dict(self._known), self._stop_by is not None)
+            beat = Heartbeat(
+                self.node_id,
+                self.broker_epoch,
+                dict(self._known),
+                self._stop_by is not None,
+                settings=self._changes_heard,
+            )
             self.out.append(Send(CONTROLLER, beat))
 
     # Life cycle

@@ -53,6 +53,10 @@ class ClusterSpec:
             for p in range(self.partitions)
         }
 
+    def min_isr_of(self, order: int | None) -> int:
+        """Min ISR after an operator's order, at least 1 and at most the replication factor; without one, what it was at first."""
+        return self.settings.min_isr if order is None else max(1, min(order, self.replication_factor))
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         told = {name: getattr(self, name) for name in _ENTRIES}

@@ -109,7 +109,7 @@ class Leadership:
         self._fence_truncation = Fence.TRUNCATION in variant.fences
         self._fence_hw = Fence.HW in variant.fences
         self._fence_isr = Fence.ISR in variant.fences
-        self._least_isr = replica.settings.min_isr if variant.min_isr_gates_hw else 0
+        self.heed_min_isr()
         self._check_brokers = variant.broker_epoch_checks
         self._writes_isr = variant.leader_writes_isr
         self._refuses_strangers = variant.refuses_strangers
@@ -121,6 +121,11 @@ class Leadership:
         self._one_queue = "KAFKA-12686" in variant.bugs
         self.forgotten = False
         """The pending proposal was never sent, and will not be (KAFKA-12686)."""
+
+    def heed_min_isr(self) -> None:
+        """Hold the high watermark back, where the variant does, while the ISR is below the min ISR that the broker knows of."""
+        replica = self.replica
+        self._least_isr = replica.broker.min_isr if replica.variant.min_isr_gates_hw else 0
 
     def begin(self, now: int, state: LeaderAndIsr) -> None:
         """A leader epoch begins: members of the ISR count as caught up now.
@@ -284,7 +289,7 @@ class Leadership:
     def append(self, now: int, m: ProduceRequest) -> None:
         """Append a producer's batch; acknowledge as its ``acks`` asks."""
         replica = self.replica
-        if m.acks == ALL and len(self.isr) < replica.settings.min_isr:
+        if m.acks == ALL and len(self.isr) < replica.broker.min_isr:
             self._acknowledge(m, -1, NOT_ENOUGH_REPLICAS)
             return
         log = replica.log
@@ -400,7 +405,7 @@ class Leadership:
             parked = self.parked_produces
             while parked and parked[0][0] <= hw:
                 _, request, base, _ = parked.popleft()
-                enough = len(maximal) >= replica.settings.min_isr
+                enough = len(maximal) >= replica.broker.min_isr
                 self._acknowledge(request, base, None if enough else NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
     def _about_to_join(self, now: int, broker: int, remote: Remote) -> bool:

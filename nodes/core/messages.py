@@ -201,7 +201,8 @@ class LeaderAndIsr:
     May arrive late, and with KRaft out of order or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
     ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841). ``correlation``
     numbers ZooKeeper's requests. ``delete`` asks a broker that is no replica to delete what it has (``StopReplica``, ZooKeeper).
-    ``controller_epoch`` says which of ZooKeeper's controllers, one after the other, has decided it.
+    ``controller_epoch`` says which of ZooKeeper's controllers, one after the other, has decided it. ``settings`` counts an
+    operator's changes of ``min_isr``, of which brokers hear on the same way; before the first one it is 0.
     """
 
     source: int
@@ -216,6 +217,8 @@ class LeaderAndIsr:
     correlation: int = 0
     delete: bool = False
     controller_epoch: int = 0
+    min_isr: int = 0
+    settings: int = 0
 
 
 @dataclass(slots=True)
@@ -277,7 +280,7 @@ class Registered:
 class Heartbeat:
     """Keeps the session, reports which partition epochs are known, and may ask to shut down.
 
-    ``closing`` is the end of a ZooKeeper session: the process ends now.
+    ``closing`` is the end of a ZooKeeper session: the process ends now. ``settings``: of how many changes it knows.
     """
 
     source: int
@@ -285,6 +288,7 @@ class Heartbeat:
     known: dict[str, int] = field(default_factory=dict)
     shutting_down: bool = False
     closing: bool = False
+    settings: int = 0
 
 
 @dataclass(slots=True)
@@ -313,6 +317,14 @@ class Reassign:
     source: int
     partition: str
     replicas: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class SetMinIsr:
+    """An operator sets the topic's ``min.insync.replicas`` (IncrementalAlterConfigs, KIP-339)."""
+
+    source: int
+    min_isr: int
 
 
 KINDS: dict[str, type] = {

@@ -55,6 +55,7 @@ class SidecarCommands:
             "elect": self._elect,
             "create-topics": self._create_topics,
             "reassign": self._reassign,
+            "min-isr": self._min_isr,
         }
 
     async def _status(self, _command: dict[str, Any]) -> Answer:
@@ -125,6 +126,15 @@ class SidecarCommands:
             raise CommandError("wait must be true or false")
         partition = partition_of(command, self._sidecar.config.partitions)
         return await controller.reassign(partition, list(replicas or ()), wait=wait)
+
+    async def _min_isr(self, command: dict[str, Any]) -> Answer:
+        controller = self._controller("sets what holds for topics")
+        topics, min_isr = command.get("topics"), command.get("min_isr")
+        if not isinstance(topics, list) or not topics or not all(isinstance(name, str) for name in topics):
+            raise CommandError("topics must be a list of names")
+        if type(min_isr) is not int or min_isr < 1:
+            raise CommandError("min_isr must be a whole number, at least 1")
+        return await controller.set_min_isr(topics, min_isr)
 
     def _controller(self, does: str) -> ClusterController:
         if self._sidecar.controller is None:

@@ -1,4 +1,4 @@
-"""What an operator asks of a Kafka cluster through its protocol: topics, elections and reassignments.
+"""What an operator asks of a Kafka cluster through its protocol: topics and their settings, elections and reassignments.
 
 Requests for the controller go to the broker that is it, or to any that passes them on (KRaft), or straight to a KRaft controller.
 An operation that fails or is refused raises ``OperationError`` with a sentence and Kafka's name of the error.
@@ -7,7 +7,7 @@ An operation that fails or is refused raises ``OperationError`` with a sentence 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from kio.schema.alter_partition_reassignments.v0 import request as alter
 from kio.schema.create_topics.v4 import request as create
 from kio.schema.elect_leaders.v1.request import ElectLeadersRequest, TopicPartitions
 from kio.schema.errors import ErrorCode
+from kio.schema.incremental_alter_configs.v0 import request as configs
 from kio.schema.list_partition_reassignments.v0 import request as ongoing
 from kio.schema.metadata.v7.request import MetadataRequest
 from kio.schema.types import BrokerId, TopicName
@@ -24,6 +25,7 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.names import topic_and_index
 from tidemark.nodes.sidecar.request_connection import (
+    ALTER_CONFIGS,
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
     DESCRIBE_QUORUM,
@@ -39,6 +41,8 @@ TIMEOUT_S = 20.0
 AGAIN_S = 0.05
 ELECTION_SHARE = 0.2
 """Share of an operation's time after which a broker that is waiting for an election says what it knows."""
+_OF_TOPIC, _SET = i8(2), i8(0)
+"""A resource's type, and what is done with a setting (IncrementalAlterConfigs)."""
 _NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE"})
 
 
@@ -130,6 +134,21 @@ class Operations:
             await asyncio.sleep(AGAIN_S)
         for result in errors:
             check(result.error_code, what, result.error_message)
+
+    # Settings
+
+    async def set_min_isr(self, topics: Collection[str], min_isr: int) -> None:
+        """Set these topics' ``min.insync.replicas``."""
+        wanted = (configs.AlterableConfig(name="min.insync.replicas", config_operation=_SET, value=str(min_isr)),)
+        resources = tuple(
+            configs.AlterConfigsResource(resource_type=_OF_TOPIC, resource_name=name, configs=wanted) for name in topics
+        )
+        request = configs.IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+        answer = await self._ask_controller(
+            ALTER_CONFIGS, request, lambda found: [one.error_code for one in found.responses]
+        )
+        for one in answer.responses:
+            check(one.error_code, f"min.insync.replicas of {one.resource_name} cannot be set", one.error_message)
 
     # Reassignments
 

@@ -16,7 +16,7 @@ from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
 from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
 
 METADATA, CREATE_TOPICS = 3, 19
-ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM = 43, 45, 46, 55
+ELECT_LEADERS, ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM = 43, 44, 45, 46, 55
 
 VERSIONS: Mapping[int, int] = {
     API_VERSIONS: 0,
@@ -25,6 +25,7 @@ VERSIONS: Mapping[int, int] = {
     ELECT_LEADERS: 1,
     ALTER_REASSIGNMENTS: 0,
     LIST_REASSIGNMENTS: 0,
+    ALTER_CONFIGS: 0,
 }
 """The version of each API that is used; every Kafka from 2.4 to 4.3 has it."""
 
@@ -34,6 +35,7 @@ _NAMES = {
     ELECT_LEADERS: "ElectLeaders",
     ALTER_REASSIGNMENTS: "AlterPartitionReassignments",
     LIST_REASSIGNMENTS: "ListPartitionReassignments",
+    ALTER_CONFIGS: "IncrementalAlterConfigs",
 }
 _CORRELATION = Struct(">i")
 _LENGTH = Struct(">i")

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.history.min_isr import MinIsr
 from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Reassign, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.liveness.bounds import Bounds
@@ -67,7 +68,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     followed, committed, well, quiet = Spans[Following](), Spans[Committing](), Spans[int](), Spans[str]()
     able = Spans[Able]()
     one_clock = history.meta.get("world", "sim") == "sim"
-    min_isr = int(history.meta.get("min_isr", 1))
+    min_isr = MinIsr.of(history).most
     has_isr, patience = history.meta.get("isr", True), int(history.meta.get("patience_us", 0))
     timed_out = given_up(history.ops) if one_clock else []
     requests = [one for one in timed_out if one.is_committed_first]

@@ -100,6 +100,9 @@ class OutsideTarget(LiveTarget):
     def reassign(self, replicas: tuple[int, ...]) -> None:
         self._cannot("move the replicas of")
 
+    def set_min_isr(self, min_isr: int) -> None:
+        self._cannot("set the min ISR of")
+
     def retain(self, broker: int, batches: int) -> None:
         self._cannot("tell to delete its oldest records")
 

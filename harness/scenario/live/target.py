@@ -29,12 +29,14 @@ from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
 from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, CannotPlayError, ScriptError, ScriptTarget
 from tidemark.harness.systems.capabilities import (
     CANNOT_REASSIGN,
+    CANNOT_SET_MIN_ISR,
     NO_ELECTIONS,
     Elects,
     HandsOverController,
     LaysOutLogs,
     Reassigns,
     Retains,
+    SetsMinIsr,
     VotesItself,
     refuses_given_logs,
     refuses_retention,
@@ -326,6 +328,15 @@ class LiveTarget(ScriptTarget):
             refused = self._system.reassign(self._nodes.controls, PARTITION, replicas)
         if refused:
             raise ScriptError(f"the reassignment was refused: {refused}")
+
+    def set_min_isr(self, min_isr: int) -> None:
+        if not isinstance(self._system, SetsMinIsr):
+            raise CannotPlayError(f"{self._system.name} {CANNOT_SET_MIN_ISR}")
+        self.disturb("min-isr", "min ISR", {"min_isr": min_isr})
+        with carried_out():
+            refused = self._system.set_min_isr(self._nodes.controls, {PARTITION.rpartition("-")[0]}, min_isr)
+        if refused:
+            raise ScriptError(f"min ISR was not changed: {refused}")
 
     # Messages
 

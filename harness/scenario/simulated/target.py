@@ -241,6 +241,12 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.reassign(PARTITION, replicas)
         self.simulation.run_until(self.simulation.now)
 
+    def set_min_isr(self, min_isr: int) -> None:
+        if not self.family.has_isr:
+            raise ScriptError("there is no ISR")
+        self.disturb("min-isr", "min ISR", {"min_isr": self.simulation.set_min_isr(min_isr)})
+        self.simulation.run_until(self.simulation.now)
+
     def stop_messages(self, kind: str, link: Link) -> None:
         (self.simulation.block if kind == "cut" else self.simulation.hold)(link)
 

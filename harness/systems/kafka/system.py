@@ -45,7 +45,7 @@ from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -242,6 +242,16 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         asked = {"partition": partition, "replicas": list(replicas), "wait": False}
         try:
             controls[CONTROLLER].admin.ask("reassign", timeout_s=REASSIGNMENT_S, **asked)
+        except NodeSilent:
+            raise
+        except NodeError as error:
+            return str(error)
+        return ""
+
+    def set_min_isr(self, controls: Mapping[int, NodeControl], topics: Collection[str], min_isr: int) -> str:
+        """Through Kafka's own API, likewise."""
+        try:
+            controls[CONTROLLER].admin.ask("min-isr", timeout_s=REASSIGNMENT_S, topics=sorted(topics), min_isr=min_isr)
         except NodeSilent:
             raise
         except NodeError as error:

@@ -26,6 +26,7 @@ from tidemark.nodes.core.messages import (
     LeaderAndIsr,
     Reassign,
     Register,
+    SetMinIsr,
 )
 from tidemark.nodes.core.partition_state import PartitionState
 
@@ -81,6 +82,9 @@ class Controller(ABC):
         self.partitions = {
             name: PartitionState(name, r, r, leader_epoch=first_leader_epoch - 1) for name, r in partitions.items()
         }
+        self.min_isr = settings.min_isr
+        self._changes = 0
+        """How often an operator has changed min ISR."""
         self.out: list[Action] = []
         self._next_broker_epoch = 1
         self.failed = False
@@ -93,6 +97,7 @@ class Controller(ABC):
             AlterPartition: self._on_alter_partition,
             Elect: self._on_elect,
             Reassign: self._on_reassign,
+            SetMinIsr: self._on_min_isr,
             TimerFired: self._on_timer,
             Started: self._on_started,
             ControllerFailed: self._on_failed,
@@ -193,7 +198,7 @@ class Controller(ABC):
             left = tuple(b for b in partition.isr if b != broker)
             changed = broker in partition.isr and (bool(left) or self.variant.elr)
             if changed:
-                partition.with_isr(left, self.settings.min_isr, self.variant)
+                partition.with_isr(left, self.min_isr, self.variant)
             if partition.leader == broker:
                 self._choose(now, partition, "online")
             elif changed:
@@ -254,7 +259,7 @@ class Controller(ABC):
                     partition.elr = ()
                     partition.isr = (leader,)
                 else:
-                    partition.with_isr((leader,), self.settings.min_isr, self.variant)
+                    partition.with_isr((leader,), self.min_isr, self.variant)
         partition.leader = leader
         partition.leader_epoch += 1
         partition.partition_epoch += 1
@@ -272,7 +277,7 @@ class Controller(ABC):
             how = "forced" if m.how == "unclean" else m.how
             if self.variant.moved_leader_leaves_isr and partition.leader >= 0:
                 staying = tuple(b for b in partition.isr if b != partition.leader)
-                partition.with_isr(staying, self.settings.min_isr, self.variant)
+                partition.with_isr(staying, self.min_isr, self.variant)
             self._lead(now, partition, target, how, clean=True)
         elif m.how == "unclean":
             self._lead(now, partition, target, "unclean", clean=False)
@@ -309,6 +314,35 @@ class Controller(ABC):
         fields = (partition.replicas, partition.adding, partition.removing)
         self.out.append((now, CONTROLLER, "reassign", partition.name, *fields))
 
+    # Settings
+
+    def _on_min_isr(self, now: int, m: SetMinIsr) -> None:
+        """An operator sets min ISR, of which brokers hear as they hear of leadership. To set it to what it is changes nothing."""
+        if not self._opened or m.min_isr == self.min_isr:
+            return
+        self.min_isr = m.min_isr
+        self._changes += 1
+        self.out.append((now, CONTROLLER, "min-isr", "", m.min_isr))
+        for partition in self.partitions.values():
+            if self._elr_changes(partition):
+                self._commit(now, partition)
+            else:
+                self._broadcast(now, partition)
+
+    def _elr_changes(self, partition: PartitionState) -> bool:
+        """KIP-966: whether a partition changes with min ISR. The controller forgets who is eligible, and who led last where nobody
+        does, however empty the ISR may be (``ClearElrRecord``, ``ReplicationControlManager.removeTopicElrs``).
+        """
+        if not self.variant.elr:
+            return False
+        before = partition.elr, partition.last_leader
+        if self.variant.min_isr_keeps_elr:
+            partition.with_isr(partition.isr, self.min_isr, self.variant)
+        else:
+            partition.elr = ()
+            partition.last_leader = partition.leader
+        return before != (partition.elr, partition.last_leader)
+
     # ISR
 
     def _on_alter_partition(self, now: int, m: AlterPartition) -> None:
@@ -317,7 +351,7 @@ class Controller(ABC):
         if error is None:
             isr = tuple(b for b, _ in m.isr)
             shrunk = not set(isr) >= set(partition.isr)
-            partition.with_isr(isr, self.settings.min_isr, self.variant)
+            partition.with_isr(isr, self.min_isr, self.variant)
             partition.partition_epoch += 1
             self._altered(now, partition, shrunk=shrunk)
         self.out.append(Send(m.source, self._answer(partition, m, error)))
@@ -393,4 +427,6 @@ class Controller(ABC):
             partition.replicas,
             self.sessions[broker].broker_epoch,
             tuple(b for b in partition.replicas if self._live(b)),
+            min_isr=self.min_isr,
+            settings=self._changes,
         )

@@ -92,7 +92,7 @@ class KRaftController(Controller):
                     leaders += 1
             if (leader, isr) == (partition.leader, partition.isr):
                 continue
-            partition.with_isr(isr, self.settings.min_isr, self.variant)
+            partition.with_isr(isr, self.min_isr, self.variant)
             if not leaders:
                 self._commit(now, partition)
                 continue
@@ -145,8 +145,9 @@ class KRaftController(Controller):
             self._online(now)
         self.out.append(self._go_on[broker])
         known = m.known.get
+        unheard = m.settings < self._changes
         for name, partition in self.partitions.items():
-            if known(name, -1) < partition.partition_epoch:
+            if unheard or known(name, -1) < partition.partition_epoch:
                 told = self._told.get((broker, name), NEVER)
                 if now - told >= self.settings.request_timeout_us // 2:
                     self._tell(now, broker, partition)
@@ -179,7 +180,7 @@ class KRaftController(Controller):
             return "it cannot be taken back without an unclean election"
         if not replicas and self.variant.cancel_keeps_min_isr:
             left = set(partition.isr) - set(partition.adding)
-            enough = min(self.settings.min_isr, len(partition.replicas) - len(partition.adding))
+            enough = min(self.min_isr, len(partition.replicas) - len(partition.adding))
             if len(left) < min(len(partition.isr), enough):
                 return f"fewer than {enough} replicas would be in the ISR"
         return ""
@@ -214,7 +215,7 @@ class KRaftController(Controller):
         left = tuple(b for b in partition.isr if b not in added)
         partition.replicas = tuple(b for b in partition.replicas if b not in added)
         partition.adding = partition.removing = ()
-        partition.with_isr(left or partition.replicas[:1], self.settings.min_isr, self.variant)
+        partition.with_isr(left or partition.replicas[:1], self.min_isr, self.variant)
         self._trace_replicas(now, partition)
         if not left and self._live(partition.replicas[0]):
             self._lead(now, partition, partition.replicas[0], "unclean", clean=False)
@@ -240,7 +241,7 @@ class KRaftController(Controller):
         somebody_goes = bool(partition.removing)
         partition.replicas = partition.target()
         partition.adding = partition.removing = ()
-        partition.with_isr(isr, self.settings.min_isr, self.variant)
+        partition.with_isr(isr, self.min_isr, self.variant)
         self._trace_replicas(now, partition)
         if somebody_goes:
             self._choose(now, partition, "reassigned")

@@ -210,6 +210,14 @@ class Variant:
         word="cancel-keeps-min-isr",
         default=False,
     )
+    min_isr_keeps_elr: bool = switch(
+        "ELR when min ISR is changed (KIP-966)",
+        "A change of min ISR keeps who is eligible to lead, unless the ISR is as large as the new min ISR.",
+        "A change of min ISR makes the controller forget who is eligible and who led last, also where the ISR is empty "
+        "(ClearElrRecord): then nobody is left to be elected.",
+        word="min-isr-keeps-elr",
+        default=False,
+    )
     moved_leader_leaves_isr: bool = switch(
         "ISR of an operator's election (KIP-279)",
         "A leader that loses its leadership to an operator's election, a preferred one, leaves the ISR, and comes back "

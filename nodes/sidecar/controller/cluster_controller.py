@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -114,6 +114,16 @@ class ClusterController:
         settings = {name: str(value) for name, value in config.items()}
         await self._asked(self._operations.create_topics(partitions, settings))
         await self._until(lambda: all(self._state(name).get("leader", -1) >= 0 for name in partitions))
+        return {}
+
+    async def set_min_isr(self, topics: Collection[str], min_isr: int) -> dict[str, Any]:
+        """Set these topics' min ISR.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer.
+        """
+        await self._asked(self._operations.set_min_isr(topics, min_isr))
+        self._look()
         return {}
 
     async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 from tidemark.nodes.core.messages import CONTROLLER
 
 Event: TypeAlias = tuple[Any, ...]
-"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register`` or ``fence``, with the fields of
-docs/history.md.
+"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register``, ``fence`` or ``min-isr``, with the fields
+of docs/history.md.
 """
 
 PREFERRED, FORCED, UNCLEAN = "preferred", "forced", "unclean"
@@ -117,6 +117,10 @@ class Decisions:
             facts.beginning = bool(adding or removing)
             fields = (facts.replicas, facts.adding, facts.removing)
             self._found.append(Decision(self._now_us, ("reassign", partition, *fields)))
+
+    def min_isr_set(self, min_isr: int) -> None:
+        """An operator has set min ISR of the topic, be it to what it was."""
+        self._found.append(Decision(self._now_us, ("min-isr", "", min_isr)))
 
     def dropped(self, partition: str) -> None:
         """The partition was deleted."""

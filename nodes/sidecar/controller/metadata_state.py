@@ -19,10 +19,11 @@ from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog
 
 log = logging.getLogger(__name__)
 
-REGISTER_BROKER, UNREGISTER_BROKER, TOPIC, PARTITION, PARTITION_CHANGE = 0, 1, 2, 3, 5
+REGISTER_BROKER, UNREGISTER_BROKER, TOPIC, PARTITION, CONFIG, PARTITION_CHANGE = 0, 1, 2, 3, 4, 5
 FENCE_BROKER, UNFENCE_BROKER, REMOVE_TOPIC, REGISTRATION_CHANGE, CLEAR_ELR = 7, 8, 9, 17, 28
 
 _FENCED, _UNFENCED = 1, -1
+_OF_TOPIC = 2
 
 
 class MetadataControllerLog(ControllerLog):
@@ -42,6 +43,7 @@ class MetadataControllerLog(ControllerLog):
             UNREGISTER_BROKER: self._fence,
             TOPIC: self._topic,
             PARTITION: self._partition,
+            CONFIG: self._config,
             PARTITION_CHANGE: self._change,
             FENCE_BROKER: self._fence,
             UNFENCE_BROKER: self._unfence,
@@ -58,7 +60,7 @@ class MetadataControllerLog(ControllerLog):
             self._decisions.at(record.time_ms * 1000)
             try:
                 read(record.body, record.version)
-            except (error, LookupError, UnicodeDecodeError):
+            except (error, LookupError, ValueError):
                 log.warning("cannot read record %d of kind %d in the metadata log", record.offset, record.kind)
 
     # Brokers
@@ -146,6 +148,12 @@ class MetadataControllerLog(ControllerLog):
             last_known=_numbers(tagged, 7, before.last_known),
             ends=ends,
         )
+
+    def _config(self, body: FlexibleReader, _version: int) -> None:
+        """A topic's settings are written before its partitions; what comes behind them is a change."""
+        kind, resource, setting, value = body.int8(), body.text(), body.text(), body.text()
+        if (kind, setting) == (_OF_TOPIC, "min.insync.replicas") and value and self._of_topic(resource or ""):
+            self._decisions.min_isr_set(int(value))
 
     def _clear_elr(self, body: FlexibleReader, _version: int) -> None:
         name = body.text()
