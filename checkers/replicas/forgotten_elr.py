@@ -3,9 +3,10 @@
 Who leaves an ISR that is smaller then than min ISR is in the ELR from then on, until the ISR is as large as that again, its process
 has ended uncleanly, or it is no replica any more (KIP-966, ``PartitionChangeBuilder.maybePopulateTargetElr``). A controller that
 forgets one of them may leave a partition without a leader that could have one. Said only of traces that tell who shut down cleanly,
-and in which anybody is ever in an ELR. After an election that was not clean nothing is expected. When an operator sets min ISR, Kafka
-forgets the ELR, and says so (its operations guide, "Eligible Leader Replicas"). That is permitted while the ISR has a member. Where it
-is empty nobody is left who may lead.
+and in which anybody is ever in an ELR. After an election that was not clean nothing is expected.
+
+When an operator sets min ISR, Kafka forgets the ELR, and says so (its operations guide, "Eligible Leader Replicas"). That is
+permitted while the ISR has a member. Where it is empty nobody is left who may lead.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(min_isr=2, trace=[

@@ -275,7 +275,7 @@ class Broker:
                 self.out.append(PUBLISH)
             self._unpublished[name] = m
 
-    def _hear_of_min_isr(self, m: LeaderAndIsr) -> None:
+    def _hear_of_min_isr(self, m: LeaderAndIsr | AlterPartitionResponse) -> None:
         self._changes_heard = m.settings
         self.min_isr = m.min_isr
         for replica in self.replicas.values():
@@ -332,6 +332,8 @@ class Broker:
         self.checkpoint_log_starts()
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
+        if m.settings > self._changes_heard:
+            self._hear_of_min_isr(m)
         replica = self.replicas.get(m.partition)
         if replica is None:
             return

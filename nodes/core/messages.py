@@ -244,7 +244,7 @@ class AlterPartition:
 
 @dataclass(slots=True)
 class AlterPartitionResponse:
-    """The committed state, or an error."""
+    """The committed state, or an error. ``min_isr`` and ``settings`` as in :class:`LeaderAndIsr`, for the variant that has them."""
 
     source: int
     partition: str
@@ -253,6 +253,8 @@ class AlterPartitionResponse:
     isr: tuple[int, ...]
     partition_epoch: int
     error: str | None = None
+    min_isr: int = 0
+    settings: int = 0
 
 
 @dataclass(slots=True)

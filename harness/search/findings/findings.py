@@ -7,8 +7,16 @@ Not here: what needs a broker to be seen (a pending ISR change that nobody answe
 from __future__ import annotations
 
 from tidemark.harness.search.findings.finding import Finding
-from tidemark.harness.search.shrink.cause import AT_LOG_START, CANCELLED, REMOVED_LEADER, UNHEARD_SHRINK, Cause
+from tidemark.harness.search.shrink.cause import (
+    AT_LOG_START,
+    CANCELLED,
+    REMOVED_LEADER,
+    UNHEARD_MIN_ISR,
+    UNHEARD_SHRINK,
+    Cause,
+)
 from tidemark.harness.search.shrink.origin import (
+    FORGOTTEN_ELR,
     FORGOTTEN_LOG_START,
     MISSED_REIGN,
     NO_REPLICA_ELIGIBLE,
@@ -59,6 +67,23 @@ FINDINGS: tuple[Finding, ...] = (
         UNHEARD_SHRINK,
         lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.shrink_raises_epoch,
         "shrink-raises-epoch",
+    ),
+    Finding(
+        "min ISR is raised, and the leader does not know",
+        "docs/findings/min-isr-unheard.md",
+        "a leader that has not heard that min ISR was raised commits alone, while others count as eligible",
+        UNHEARD_MIN_ISR,
+        lambda variant: isinstance(variant, Variant) and variant.elr and not variant.answers_tell_min_isr,
+        "answers-tell-min-isr",
+    ),
+    Finding(
+        "eligibility forgotten with min ISR",
+        "docs/findings/eligibility-forgotten.md",
+        "a change of min ISR makes the controller forget who may lead, also where nobody is in the ISR",
+        FORGOTTEN_ELR,
+        lambda variant: isinstance(variant, Variant) and variant.elr and not variant.min_isr_keeps_elr,
+        "min-isr-keeps-elr",
+        ("stuck", "no-leader", "elr-forgotten"),
     ),
     Finding(
         "eligible, but no replica",

@@ -39,6 +39,7 @@ from tidemark.checkers.history.trace_events import (
     Isr,
     Lead,
     LogStart,
+    MinIsr,
     OutOfOrder,
     Reassign,
     Recovered,
@@ -64,6 +65,7 @@ FOLLOWS_FROM_LOSS = frozenset(
 
 REMOVED_LEADER = ", and that led again by a late word after its replica had been removed"
 UNHEARD_SHRINK = "it was committed while the ISR was below min ISR, of which its leader had not heard"
+UNHEARD_MIN_ISR = "it was committed by a leader that had not heard that min ISR had been raised"
 CANCELLED = "a reassignment that was cancelled since took copies of it, and left an ISR below min ISR"
 AT_LOG_START = "its log ends where its leader's begins"
 
@@ -173,8 +175,12 @@ def _of_loss(loss: Anomaly, history: History, say: _Say) -> tuple[str, ...]:
             facts.append("it was committed though a member of the leader's ISR lacked it")
         if _cancelled(loss, committed, history):
             facts.append(CANCELLED)
-        if len(_isr(loss.partition, trace[:index])) < history.meta.get("min_isr", 0) <= len(isr):
+        changes = [*MinIsr.among(trace[:index])]
+        enough = changes[-1].min_isr if changes else history.meta.get("min_isr", 0)
+        if len(_isr(loss.partition, trace[:index])) < enough <= len(isr):
             facts.append(UNHEARD_SHRINK)
+        if changes and len(isr) < enough:
+            facts.append(UNHEARD_MIN_ISR)
     else:
         facts.append("it was acknowledged and never below a high watermark")
     return tuple(facts)

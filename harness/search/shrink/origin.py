@@ -40,6 +40,7 @@ TAKEN_BACK = "a recovery had found a log that was no longer cut, under the epoch
 STALE_LOG_START = "a recovery had deleted a log that ended before a log start of old"
 NOBODY_LEFT = "a reassignment was taken back or replaced, and of the ISR nobody is a replica any more"
 NO_REPLICA_ELIGIBLE = "who was no replica any more had gone into the ELR"
+FORGOTTEN_ELR = "min ISR was changed while nobody was in the ISR, and the controller forgot who was eligible"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
 
@@ -87,6 +88,7 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
     found += _deleted_by_old_starts(history.trace)
     found += _taken_from_all_in_sync(history.trace)
     found += _eligible_without_a_replica(history.trace)
+    found += _nobody_is_eligible(history.trace)
     missed = frozenset(_missed_reigns(history.trace))
     if missed:
         watcher = _Commits(missed)
@@ -162,6 +164,18 @@ def _eligible_without_a_replica(trace: Sequence[TraceEvent]) -> Iterator[Origin]
             elr = Elect(event).elr if kind == "elect" else IsrChange(event).elr
             if not set(elr) <= set(replicas[partition]):
                 yield Origin(event[TIME], partition, NO_REPLICA_ELIGIBLE)
+
+
+def _nobody_is_eligible(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
+    """Changes of min ISR that leave a partition with neither ISR nor ELR."""
+    changed = -1
+    for event in trace:
+        if event[KIND] == "min-isr":
+            changed = event[TIME]
+        elif event[KIND] == "isr-change" and event[TIME] == changed:
+            now = IsrChange(event)
+            if not now.isr and not now.elr:
+                yield Origin(changed, now.partition, FORGOTTEN_ELR)
 
 
 def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:

@@ -367,6 +367,7 @@ class Controller(ABC):
             partition.isr,
             partition.partition_epoch,
             error,
+            *((self.min_isr, self._changes) if self.variant.answers_tell_min_isr else ()),
         )
 
     def _altered(self, now: int, partition: PartitionState, *, shrunk: bool) -> None:

@@ -218,6 +218,14 @@ class Variant:
         word="min-isr-keeps-elr",
         default=False,
     )
+    answers_tell_min_isr: bool = switch(
+        "min ISR of a leader that hears late (KIP-966)",
+        "The answer to an ISR change tells the leader min ISR, too.",
+        "The answer to an ISR change tells the leader nothing of min ISR: while it has not heard that it was raised, it commits "
+        "with an ISR that the controller takes for too small, and lets those who have left it be elected.",
+        word="answers-tell-min-isr",
+        default=False,
+    )
     moved_leader_leaves_isr: bool = switch(
         "ISR of an operator's election (KIP-279)",
         "A leader that loses its leadership to an operator's election, a preferred one, leaves the ISR, and comes back "
