@@ -360,10 +360,7 @@ class LiveCluster(ClusterNodes):
             asked_us = self.now_us()
             refused = CANNOT_SET_MIN_ISR
             if isinstance(self.system, SetsMinIsr):
-                try:
-                    refused = self.system.set_min_isr(self.controls, topics, min_isr)
-                except NodeError as error:
-                    refused = str(error)
+                refused = self.system.set_min_isr(self.controls, topics, min_isr)
             if refused:
                 self._refuse(asked_us, "", "min-isr", min_isr, refused)
 

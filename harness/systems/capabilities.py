@@ -144,10 +144,7 @@ class SetsMinIsr(Protocol):
         """An operator sets it; ends when the controller has taken it up.
 
         Returns:
-            Why the system refused it, as a sentence; empty if it did not.
-
-        Raises:
-            NodeError: nobody could be asked, or nobody answered.
+            Why the system refused it, or that nobody answered, as a sentence; empty if it was taken.
         """
 
 

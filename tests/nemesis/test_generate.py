@@ -75,12 +75,12 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_fifteen_profiles():
+def test_there_are_sixteen_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
-        *("metadata", "long", "controller-reassignments", "files", "members"),
+        *("metadata", "long", "controller-reassignments", "files", "members", "settings"),
     ]
 
 
@@ -308,6 +308,7 @@ def test_a_kind_with_a_measure_has_one(plans, profile):
         "late-isr-changes",
         "late-heartbeats",
         "late-registrations",
+        "min-isr",
     } | SIMULATED_ONLY
     for plan in plans[profile]:
         for fault in plan.faults:

@@ -20,7 +20,7 @@ ROWS = [row for row in PAGE.partition("## Kinds")[2].partition("\n\n¹")[0].spli
 def worlds_of(kind):
     """Where it can strike: the simulator, our own nodes, Kafka's brokers, systems that are seen from outside."""
     needs, real = KINDS[kind].needs, not KINDS[kind].only_simulated
-    able = {"retention": "retain", "reassignment": "reassign", "membership": "leave"}
+    able = {"retention": "retain", "reassignment": "reassign", "membership": "leave", "settings": "set_min_isr"}
     of_nodes = [
         real and all(hasattr(system, method) for need, method in able.items() if need in needs)
         for system in (TidemarkSystem, KafkaSystem)

@@ -306,14 +306,16 @@ wipes() {
 }
 
 # operator TOOL WORDS... : a tool of an operator's. It asks a broker by chance, also one that the controller is out of reach of and
-# that lets it wait; then it is asked again.
+# that lets it wait; then it is asked again. Where no broker runs it asks the controller.
 operator() {
     local tool=$1 n bootstrap="" tries=0
     shift
     for n in $(seq 1 "$BROKERS"); do hears "$n" && bootstrap="$bootstrap,$(at "$n")"; done
     say "$tool $*"
     printf '%s\n' request.timeout.ms=8000 default.api.timeout.ms=8000 | in_tools sh -c 'cat >/tmp/admin.properties'
-    until in_tools "$BIN/$tool" --bootstrap-server "${bootstrap#,}" "$CONFIG" /tmp/admin.properties "$@" >"$WORK/told" 2>&1; do
+    local ask=--bootstrap-server
+    [ -n "$bootstrap" ] || { ask=--bootstrap-controller bootstrap=$(ip_of 0):9093; }
+    until in_tools "$BIN/$tool" "$ask" "${bootstrap#,}" "$CONFIG" /tmp/admin.properties "$@" >"$WORK/told" 2>&1; do
         tries=$((tries + 1))
         [ "$tries" -lt 8 ] && grep -qE 'TimeoutException|DisconnectException' "$WORK/told" && continue
         say "refused: $(grep -E 'Error|Exception' "$WORK/told" | head -n 1)"
@@ -359,6 +361,9 @@ elects_as() {
     for n in $(seq 1 "$BROKERS"); do hears "$n" || in_tools ip route add unreachable "$(ip_of "$n")" 2>/dev/null; done
     CONFIG=--admin.config operator kafka-leader-election.sh --election-type "$1" --topic t --partition 0
     for n in $(seq 1 "$BROKERS"); do in_tools ip route del unreachable "$(ip_of "$n")" 2>/dev/null; done
+}
+sets_min_isr() {
+    CONFIG=--command-config operator kafka-configs.sh --alter --entity-type topics --entity-name t --add-config "min.insync.replicas=$1"
 }
 deletes() {
     echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"offset\":$2}]}" | in_tools sh -c 'cat >/tmp/delete.json'

@@ -212,6 +212,10 @@ class ShellTarget:
         else:
             self._call("cancels")
 
+    def set_min_isr(self, min_isr: int) -> None:
+        """An operator's change of a topic's setting."""
+        self._call("sets_min_isr", min_isr)
+
     def crash_controller(self) -> None:
         """Of several, one."""
         raise CannotError("there is one controller, and none that could take over")

@@ -61,20 +61,20 @@ FINDINGS: tuple[Finding, ...] = (
         "log-start-with-cut",
     ),
     Finding(
-        "the unheard shrink",
-        "docs/findings/unheard-shrink.md",
-        "a leader that does not hear that its ISR has shrunk acknowledges with fewer than min ISR",
-        UNHEARD_SHRINK,
-        lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.shrink_raises_epoch,
-        "shrink-raises-epoch",
-    ),
-    Finding(
         "min ISR is raised, and the leader does not know",
         "docs/findings/min-isr-unheard.md",
         "a leader that has not heard that min ISR was raised commits alone, while others count as eligible",
         UNHEARD_MIN_ISR,
         lambda variant: isinstance(variant, Variant) and variant.elr and not variant.answers_tell_min_isr,
         "answers-tell-min-isr",
+    ),
+    Finding(
+        "the unheard shrink",
+        "docs/findings/unheard-shrink.md",
+        "a leader that does not hear that its ISR has shrunk acknowledges with fewer than min ISR",
+        UNHEARD_SHRINK,
+        lambda variant: isinstance(variant, Variant) and variant.metadata_log and not variant.shrink_raises_epoch,
+        "shrink-raises-epoch",
     ),
     Finding(
         "eligibility forgotten with min ISR",

@@ -13,6 +13,7 @@ from tidemark.harness.search.hunt import deletion_scenes as deletions
 from tidemark.harness.search.hunt import lasting_scenes as lasting
 from tidemark.harness.search.hunt import ledger_scenes as ledgers
 from tidemark.harness.search.hunt import reassignment_scenes as reassignments
+from tidemark.harness.search.hunt import settings_scenes as settings
 from tidemark.harness.search.hunt import unaware_scenes as unaware
 from tidemark.harness.search.hunt import voting_scenes as voting
 from tidemark.harness.search.hunt.cast import cast as _cast
@@ -270,6 +271,8 @@ SCENES: dict[str, Scene] = {
     "back as all is deleted": deletions.back_as_all_is_deleted,
     "led by who missed a deletion": deletions.led_by_who_missed_a_deletion,
     "retention without followers": deletions.retention_at_a_leader_without_followers,
+    "min ISR changed unheard": settings.min_isr_changed_unheard,
+    "min ISR changed while all are down": settings.min_isr_changed_while_all_are_down,
     "a slow candidate stands again": voting.slow_candidate_stands_again,
     "voters come back, and vote": voting.voters_come_back_and_vote,
     "each writes alone": voting.each_writes_alone,
@@ -288,6 +291,8 @@ _OF_PROFILES = {
     "moved while the controller fails": {"controller-reassignments"},
     "the leader ends without a controller": {"controllers", "controller-reassignments"},
     "alone as the controller fails": {"controllers", "controller-reassignments"},
+    "min ISR changed unheard": {"settings"},
+    "min ISR changed while all are down": {"settings"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {

@@ -252,8 +252,6 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Through Kafka's own API, likewise."""
         try:
             controls[CONTROLLER].admin.ask("min-isr", timeout_s=REASSIGNMENT_S, topics=sorted(topics), min_isr=min_isr)
-        except NodeSilent:
-            raise
         except NodeError as error:
             return str(error)
         return ""

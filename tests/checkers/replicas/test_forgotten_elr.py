@@ -78,3 +78,36 @@ def test_where_nobody_is_ever_eligible_or_nobody_registers_nothing_is_judged():
 def test_min_isr_is_no_more_than_there_are_replicas():
     assert found(*THERE, ALL, change(5, (1, 2), (3,)), change(6, (1, 2)), min_isr=5) == [("violation", 6, (3,))]
     assert found(*THERE, ALL, change(5, (1, 2), (3,)), change(6, (1, 2, 3)), min_isr=5) == []
+
+
+def set_to(time, min_isr):
+    return (time, 0, "min-isr", "", min_isr)
+
+
+def test_when_min_isr_is_set_the_elr_may_be_forgotten_while_the_isr_has_a_member():
+    begun = (*THERE, ALL, change(5, (1,), (2, 3)), set_to(6, 3))
+
+    assert found(*begun, change(6, (1,))) == []
+    assert found(*begun, change(6, (1,)), change(7, (), (1,))) == []
+
+
+def test_and_may_not_where_nobody_is_in_the_isr():
+    begun = (*THERE, ALL, change(5, (1,), (2, 3)), change(6, (), (1, 2, 3)))
+
+    assert found(*begun, set_to(7, 1), change(7, ())) == [("violation", 7, (1, 2, 3))]
+    assert found(*begun, set_to(7, 1), change(7, (), (1, 2, 3))) == []
+
+
+def test_only_the_first_change_after_it_is_excused():
+    begun = (*THERE, ALL, change(5, (1,), (2, 3)), set_to(6, 3))
+
+    assert found(*begun, change(6, (1,), (2, 3)), change(7, (1,), (3,))) == [("violation", 7, (2,))]
+
+
+def test_the_min_isr_that_was_set_is_the_one_that_counts():
+    begun = (*THERE, ALL, set_to(4, 1), change(5, (1, 2)))
+
+    assert found(*begun, change(6, (1,), (2,)), change(7, (1,))) == []
+    assert found(*begun, set_to(6, 2), change(6, (1, 2)), change(7, (1,), (2,)), change(8, (1,))) == [
+        ("violation", 8, (2,))
+    ]

@@ -618,6 +618,31 @@ def test_the_controller_is_asked_for_a_reassignment_and_a_refusal_is_kept(cluste
     ]
 
 
+def test_the_controller_is_asked_to_set_min_isr_and_a_refusal_is_kept(cluster, monkeypatch):
+    asked = []
+
+    def set_min_isr(_controls, topics, min_isr):
+        asked.append((sorted(topics), min_isr))
+        return "" if min_isr == 2 else "it must not be so small"
+
+    monkeypatch.setattr(cluster.system, "set_min_isr", set_min_isr, raising=False)
+    assert cluster.set_min_isr(1) == 1
+    assert cluster.set_min_isr(None) == cluster._min_isr_of(None)
+    settle(cluster)
+
+    assert asked == [(["t"], 1), (["t"], cluster._min_isr_of(None))]
+    assert ("min-isr", 1, "it must not be so small") in [
+        (one["how"], one["target"], one["why"]) for one in cluster.refused
+    ]
+
+
+def test_where_nobody_can_set_min_isr_that_is_kept_too(cluster):
+    cluster.set_min_isr(1)
+    settle(cluster)
+
+    assert [one["why"] for one in cluster.refused] == ["has no operator who could change min ISR"]
+
+
 def test_an_order_that_the_controller_did_not_answer_may_have_been_taken(cluster, monkeypatch):
     def silent(*_):
         raise NodeSilent("c hung up before it answered")

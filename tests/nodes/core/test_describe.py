@@ -66,6 +66,8 @@ def test_it_is_told_in_an_order_for_reading():
         "log start of a log that is cut below it (stale log start)",
         "ELR after a reassignment (KIP-966)",
         "a reassignment that is cancelled (KIP-966)",
+        "ELR when min ISR is changed (KIP-966)",
+        "min ISR of a leader that hears late (KIP-966)",
         "ISR of an operator's election (KIP-279)",
         "no answer about an epoch (KIP-279)",
         "log ends of followers (missed reign)",

@@ -8,16 +8,18 @@ from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
 from kio.schema.create_topics.v4 import response as created
 from kio.schema.elect_leaders.v1 import response as elected
 from kio.schema.errors import ErrorCode
+from kio.schema.incremental_alter_configs.v0 import response as configs
 from kio.schema.list_partition_reassignments.v0 import response as ongoing
 from kio.schema.metadata.v7 import response as metadata
 from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i16, i32, i32Timedelta
+from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, codec
 from tidemark.nodes.formats.wire.frames import FrameReader, response_frame
 from tidemark.nodes.sidecar.operations import Operations
 from tidemark.nodes.sidecar.request_connection import (
+    ALTER_CONFIGS,
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
     DESCRIBE_QUORUM,
@@ -276,6 +278,30 @@ def test_a_refused_election_is_a_sentence(word, kind):
         assert seen[0].election_type == kind
 
     run(main)
+
+
+def test_min_isr_of_topics_is_set():
+    async def main():
+        seen = []
+        async with Broker((*BROKER_APIS, ALTER_CONFIGS)) as broker:
+            broker.answers = {METADATA: cluster(1), ALTER_CONFIGS: lambda r: (seen.append(r), configured())[1]}
+            await asked_of(broker).set_min_isr(["t"], 1)
+            broker.answers[ALTER_CONFIGS] = lambda _: configured(ErrorCode.invalid_config)
+            with pytest.raises(OperationError, match=r"min.insync.replicas of t cannot be set: .*INVALID_CONFIG"):
+                await asked_of(broker).set_min_isr(["t"], 1)
+        (resource,) = seen[0].resources
+        assert (resource.resource_type, resource.resource_name) == (2, "t")
+        assert [(c.name, c.config_operation, c.value) for c in resource.configs] == [("min.insync.replicas", 0, "1")]
+        assert not seen[0].validate_only
+
+    run(main)
+
+
+def configured(error=ErrorCode.none):
+    result = configs.AlterConfigsResourceResponse(
+        error_code=error, error_message=None, resource_type=i8(2), resource_name="t"
+    )
+    return configs.IncrementalAlterConfigsResponse(throttle_time=NOW, responses=(result,))
 
 
 def test_a_reassignment_is_waited_for():

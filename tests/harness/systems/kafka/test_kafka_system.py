@@ -258,6 +258,14 @@ def test_whether_a_reassignment_was_taken_that_nobody_answered_is_left_open(monk
         kafka().reassign({0: controller}, "t-0", (2, 3))
 
 
+def test_min_isr_is_set_by_the_controllers_keeper():
+    controller = PlayedControl(min_isr={})
+
+    assert kafka().set_min_isr({0: controller}, {"u", "t"}, 1) == ""
+    assert controller.asked == [("min-isr", {"topics": ["t", "u"], "min_isr": 1})]
+    assert kafka().set_min_isr({0: PlayedControl()}, {"t"}, 1) == "the sidecar cannot do min-isr"
+
+
 def test_rules_go_to_every_keeper_with_their_sender():
     rules = {
         2: [{"kind": "fetch requests", "to": 1, "effect": "delay", "amount": 7}],

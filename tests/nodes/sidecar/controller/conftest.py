@@ -152,6 +152,9 @@ class MetadataWriter:
     def fence(self, broker, kind=7):
         return self.record(kind, 0, struct.pack(">iq", broker, 1) + tags())
 
+    def config(self, name, value, *, kind=2, resource="t"):
+        return self.record(4, 0, struct.pack(">b", kind) + compact(resource) + compact(name) + compact(value) + tags())
+
     def clear_elr(self, topic):
         return self.record(28, 0, compact(topic) + tags())
 

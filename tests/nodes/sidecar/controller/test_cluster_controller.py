@@ -45,6 +45,10 @@ class Kafka:
         self.replicas = tuple(replicas)
         self.log(self._metadata.change(replicas=replicas))
 
+    async def set_min_isr(self, topics, min_isr):
+        self._ask("min ISR", *topics, min_isr)
+        self.log(self._metadata.config("min.insync.replicas", str(min_isr)))
+
     def begin(self, replicas):
         """What comes and what goes is under way, and stays so."""
         adding, removing = set(replicas) - set(self.replicas), set(self.replicas) - set(replicas)
@@ -313,3 +317,22 @@ def test_a_second_reader_tells_nothing_again(run, config, kafka, trace, tmp_path
 
     assert asyncio.run(again())["partitions"]["t-0"]["leader"] == 1
     assert trace == []
+
+
+def test_min_isr_is_set_and_what_comes_of_it_is_traced(run, kafka, trace):
+    async def set_min_isr(controller):
+        return await controller.set_min_isr(["t"], 1)
+
+    assert run(set_min_isr) == {}
+    assert kafka.asked[-1] == ("min ISR", "t", 1)
+    assert [entry[1:] for entry in trace if entry[2] == "min-isr"] == [(0, "min-isr", "", 1)]
+
+
+def test_a_refusal_of_a_min_isr_is_told(run, kafka):
+    kafka.refuse = "min ISR"
+
+    async def set_min_isr(controller):
+        with pytest.raises(CommandError, match="REFUSED"):
+            await controller.set_min_isr(["t"], 1)
+
+    run(set_min_isr)

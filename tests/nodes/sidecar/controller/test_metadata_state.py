@@ -207,3 +207,32 @@ def test_the_log_of_a_real_cluster_of_4_2_and_4_3(tmp_path, real_log, version, f
     assert {broker: (s["live"], s["incarnation"]) for broker, s in log.sessions.items()} == {
         "1": (True, 3), "2": (True, 3), "3": (True, 1),
     }  # fmt: skip
+
+
+def test_a_change_of_min_isr_is_told_and_with_it_the_elr_is_empty(led, metadata):
+    led(metadata.change(isr=(), leader=-1, elr=(1, 2), last_known=(1,)))
+
+    assert led(metadata.config("min.insync.replicas", "1"), metadata.clear_elr("t")) == [
+        ("min-isr", "", 1),
+        ("isr-change", "t-0", (), (), 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"name": "retention.ms", "value": "1"},
+        {"name": "min.insync.replicas", "value": None},
+        {"name": "min.insync.replicas", "value": "two"},
+        {"name": "min.insync.replicas", "value": "1", "kind": 4, "resource": ""},
+        {"name": "min.insync.replicas", "value": "1", "resource": "other"},
+    ],
+)
+def test_no_other_setting_is(led, metadata, settings):
+    assert led(metadata.config(**settings)) == []
+
+
+def test_what_a_topic_begins_with_is_no_change(cluster, metadata):
+    told = cluster(metadata.topic(), metadata.config("min.insync.replicas", "2"), metadata.partition())
+
+    assert [event[0] for event in told] == ["elect"]

@@ -1,0 +1,63 @@
+"""Scenes in which an operator changes a setting at a bad time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tidemark.harness.search.hunt.cast import cast, leads_before, on
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.nemesis import Fault
+from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import MS
+
+
+def min_isr_changed_unheard(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Min ISR is raised, be it to what it was first, and the leader hears late of it; its ISR shrinks, and it fails."""
+    leader, one, _ = cast(rng, cluster)
+    settings = cluster.settings
+    ordered, lasts = at + 80 * MS, log_uniform(rng, 50 * MS, 800 * MS)
+    lowered = rng.random() < 0.7
+    changed = ordered + (lasts if lowered else 0)
+    cut_off = changed + log_uniform(rng, 5 * MS, 200 * MS)
+    fails = cut_off + int(settings.lag_time_us * rng.uniform(1.02, 1.6)) + log_uniform(rng, 20 * MS, 500 * MS)
+    deafened = changed - log_uniform(rng, 1 * MS, 40 * MS)
+    deaf = kinds.among(
+        rng, "lost-leadership", "lost-leadership", "lost-leadership", "late-leadership", "slow-controller"
+    )
+    cut = kinds.among(rng, "from-peers", "from-peers", "from-peers", "one-way-in", "one-way-out", "pause")
+    away = int(settings.session_us * rng.uniform(1.1, 2))
+    order = on(rng, kinds.among(rng, "min-isr"), ordered, cluster, leader, lasts if lowered else fails + away)
+    return [
+        leads_before(rng, at, cluster, leader),
+        replace(order, amount=1 if lowered else cluster.replication_factor),
+        on(rng, deaf, deafened, cluster, leader, fails + away - deafened),
+        on(rng, cut, cut_off, cluster, one if cut == "pause" else leader, fails - cut_off + away // 2),
+        on(rng, kinds.among(rng, "crash", "crash", "pause", "isolate"), fails, cluster, leader, away),
+    ]
+
+
+def min_isr_changed_while_all_are_down(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """The brokers end one after the other, and min ISR is changed, or is again what it was, before they are all back."""
+    nodes = cast(rng, cluster)
+    gap = log_uniform(rng, 20 * MS, 500 * MS)
+    changed = at + int(4 * gap * rng.uniform(0.7, 1.3)) + int(cluster.settings.session_us * rng.choice((0, 1.2)))
+    back = changed + log_uniform(rng, 20 * MS, 500 * MS)
+    before = log_uniform(rng, 50 * MS, 2_000 * MS)
+    lasts = rng.choice((back - changed + before, before))
+    strikes = changed if lasts > before else max(changed - before, 20 * MS)
+    return [
+        *(
+            on(
+                rng,
+                kinds.among(rng, "restart", "crash", "isolate"),
+                at + turn * gap,
+                cluster,
+                node,
+                back - at - turn * gap,
+            )
+            for turn, node in enumerate(nodes)
+        ),
+        on(rng, kinds.among(rng, "min-isr"), strikes, cluster, nodes[0], lasts),
+    ]
