@@ -241,6 +241,8 @@ class Injector:
             case does.SetMinIsr():
                 detail["min_isr"] = world.set_min_isr(fault.amount)
                 return lambda: world.set_min_isr(None)
+            case does.Move(one_fewer=True):
+                self._take_away(fault, partition, node, detail)
             case does.Move(one_more=more):
                 self._move(fault, partition, node, detail, more)
         return None
@@ -306,6 +308,16 @@ class Injector:
         detail["deaf"] = deaf
         world.set_link_fault(index, ((CONTROLLER, deaf),), "lost-leadership", 0)
         return lambda: world.clear_link_fault(index)
+
+    def _take_away(self, fault: Fault, partition: str, node: int, detail: dict[str, Any]) -> None:
+        staying = self._world.target_of(partition)
+        if len(staying) < 2:
+            return
+        if node not in staying:
+            node = detail["node"] = staying[fault.pick % len(staying)]
+        replicas = tuple(b for b in staying if b != node)
+        detail["replicas"] = list(replicas)
+        self._world.reassign(partition, replicas)
 
     def _move(self, fault: Fault, partition: str, node: int, detail: dict[str, Any], one_more: bool) -> None:
         """Move a replica to a broker that has none, if there is one. Who is about to go cannot be moved; another is.

@@ -140,10 +140,11 @@ class Retain(Doing):
 
 @dataclass(frozen=True, slots=True)
 class Move(Doing):
-    """Ask the controller for a reassignment: another broker in the place of one, or one more."""
+    """Ask the controller for a reassignment: another broker in the place of one, one more, or one fewer."""
 
     at_once = True
     one_more: bool = False
+    one_fewer: bool = False
 
 
 class TakeBack(Doing):

@@ -187,6 +187,8 @@ _TABLE: tuple[Kind, ...] = (
          Part.REPLICAS, Move(), MOVED, needs=(REASSIGNMENT,), holds_back=NOBODY),
     Kind("one-more-replica", Sentence("give the partition one more replica, on a broker that has none"),
          Part.REPLICAS, Move(one_more=True), needs=(REASSIGNMENT,), holds_back=NOBODY),
+    Kind("one-fewer-replica", Sentence("take the target's replica of the partition away, unless it is the only one"),
+         Part.REPLICAS, Move(one_fewer=True), needs=(REASSIGNMENT,), holds_back=NOBODY),
     Kind("reassignment-taken-back", Sentence("take back the partition's reassignment that is under way, if there is one"),
          Part.REPLICAS, TakeBack(), WITHDRAWN, needs=(WITHDRAWAL, REASSIGNMENT), holds_back=NOBODY,
          by_event=0.8, awaits=("reassign",)),

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from tidemark.checkers.history.trace_events import Reassign
 
 if TYPE_CHECKING:
     from tidemark.checkers.history.history import History
+    from tidemark.checkers.history.turning_points import TurningPoint
 
 KIND, ORDERED = "min-isr", "min_isr"
 """The kind of fault, and the entry of its detail: the number that was ordered."""
+
+
+def fewest_replicas(points: Sequence[TurningPoint]) -> dict[str, int]:
+    """Partition → the fewest replicas that a reassignment was to leave it, if there was one. Min ISR is no more than that."""
+    fewest: dict[str, int] = {}
+    for _, event in points:
+        if event[2] == Reassign.kind:
+            order = Reassign(event)
+            left = len(order.replicas) - len(order.removing)
+            fewest[order.partition] = min(left, fewest.get(order.partition, left))
+    return fewest
 
 
 class MinIsr(NamedTuple):

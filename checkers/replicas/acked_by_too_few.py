@@ -45,6 +45,7 @@ class AckedByTooFew(Finder):
         enough: how the message says how many that are.
         held_by: the event that tells who has a record; `Stored` where bookies have it, and replicas only read along.
         first: partition → its group at the beginning, for runs in which groups change.
+        fewest: partition → the fewest replicas that a reassignment left it; more of them cannot have a record.
     """
 
     def __init__(
@@ -56,9 +57,10 @@ class AckedByTooFew(Finder):
         enough: str = "min.insync.replicas is",
         held_by: type[Append | Stored] = Append,
         first: Mapping[str, Sequence[int]] | None = None,
+        fewest: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
-        self._first = first or {}
+        self._first, self._fewest = first or {}, fewest or {}
         self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
         """Per partition whose group changes: when a leader's high watermark moved, to where, and the group that it went by."""
         self._held_by = held_by
@@ -89,7 +91,7 @@ class AckedByTooFew(Finder):
         if begin < 0 or end >= len(chain) or self._held_by is not Append:
             return False
         link = chain[end]
-        missing = self._enough_of(group)
+        missing = self._enough_of(leader.partition, group)
         for replica in self._replicas.by_partition[leader.partition]:
             if group is not None and replica.node not in group:
                 continue
@@ -144,7 +146,7 @@ class AckedByTooFew(Finder):
         group = self._group_of(partition, ack)
         if group is not None:
             nodes &= set(group)
-        return sorted(nodes) if told and len(nodes) < self._enough_of(group) else None
+        return sorted(nodes) if told and len(nodes) < self._enough_of(partition, group) else None
 
     def _group_of(self, partition: str, ack: Ack) -> Sequence[int] | None:
         """The group by which the record was committed, or by which others were before its acknowledgement, if it was not; `None`
@@ -159,8 +161,10 @@ class AckedByTooFew(Finder):
                 break
         return found
 
-    def _enough_of(self, group: Sequence[int] | None) -> int:
-        return self._min_isr if group is None else len(group) // 2 + 1
+    def _enough_of(self, partition: str, group: Sequence[int] | None) -> int:
+        if group is not None:
+            return len(group) // 2 + 1
+        return min(self._min_isr, self._fewest.get(partition, self._min_isr))
 
     def _tellers(self, value: Value) -> Sequence[TraceEvent]:
         """The events that tell of a record, looked up once for all."""
@@ -173,7 +177,7 @@ class AckedByTooFew(Finder):
 
     def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:
         ack, nodes = few[0]
-        enough = self._enough_of(self._group_of(partition, ack))
+        enough = self._enough_of(partition, self._group_of(partition, ack))
         who = "nobody" if not nodes else f"broker {nodes[0]} alone" if len(nodes) == 1 else f"brokers {nodes} alone"
         more = "" if len(few) == 1 else f" (and {len(few) - 1} more such records)"
         message = (

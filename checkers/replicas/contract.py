@@ -58,6 +58,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from tidemark.checkers.history.min_isr import fewest_replicas
 from tidemark.checkers.history.trace_events import (
     KIND,
     NODE,
@@ -166,7 +167,7 @@ class Contract:
         self._alone = alone
         self._trace = trace
         self._replicas = replicas
-        self._min_isr = min_isr
+        self._min_isr, self._fewest = min_isr, fewest_replicas(points)
         self._silent_stops = [
             (index, event[NODE], Stop(event).how)
             for index, event in (enumerate(trace) if silent else ())
@@ -223,7 +224,7 @@ class Contract:
 
     def _void(self, promise: str, lost: LostRecord) -> bool:
         if promise in (MAJORITY, ACK_QUORUM):
-            spoilt = self._without(lost, SPOILT) >= self._min_isr
+            spoilt = self._without(lost, SPOILT) >= self._enough(lost.partition)
             return spoilt or (promise == MAJORITY and self._without(lost, DISK_LOSSES) > 0)
         if promise == "documented":
             intervals = self._isr_dead.get(lost.partition, ())
@@ -232,7 +233,11 @@ class Contract:
         unclean = promise == "kip-966"
         stops = _UNCLEAN_STOPS if unclean else LOG_LOSSES
         silent = {node for index, node, how in self._silent_stops if how in stops and index <= lost.destroyed}
-        return len(silent) + self._holders_stopped(lost, stops, also_not_accepted=unclean) >= self._min_isr
+        held = self._holders_stopped(lost, stops, also_not_accepted=unclean)
+        return len(silent) + held >= self._enough(lost.partition)
+
+    def _enough(self, partition: str) -> int:
+        return min(self._min_isr, self._fewest.get(partition, self._min_isr))
 
     def _without(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop before the loss was found."""

@@ -123,9 +123,11 @@ class Leadership:
         """The pending proposal was never sent, and will not be (KAFKA-12686)."""
 
     def heed_min_isr(self) -> None:
-        """Hold the high watermark back, where the variant does, while the ISR is below the min ISR that the broker knows of."""
+        """Know how many members are enough: the min ISR that it has heard of, or as many as there are replicas (KAFKA-15583)."""
         replica = self.replica
-        self._least_isr = replica.broker.min_isr if replica.variant.min_isr_gates_hw else 0
+        gates = replica.variant.min_isr_gates_hw
+        self._enough = min(replica.broker.min_isr, len(self.remotes) + 1) if gates else replica.broker.min_isr
+        self._least_isr = self._enough if gates else 0
 
     def begin(self, now: int, state: LeaderAndIsr) -> None:
         """A leader epoch begins: members of the ISR count as caught up now.
@@ -143,6 +145,7 @@ class Leadership:
         self._shrink_due = now + replica.settings.lag_time_us // 2
         known = {} if replica.variant.forget_log_ends else self.remotes
         self.remotes = {b: known.get(b) or Remote() for b in state.replicas if b != replica.node_id}
+        self.heed_min_isr()
         for broker, remote in self.remotes.items():
             remote.begin_epoch(now if broker in state.isr else NEVER, leo)
         if self._fence_fetch:
@@ -155,6 +158,7 @@ class Leadership:
         """The replicas of a newer state of this epoch; of new ones nothing is known yet (``Partition.updateAssignmentAndIsr``)."""
         known = self.remotes
         self.remotes = {b: known.get(b) or Remote() for b in replicas if b != self.replica.node_id}
+        self.heed_min_isr()
 
     # Followers
 
@@ -289,7 +293,7 @@ class Leadership:
     def append(self, now: int, m: ProduceRequest) -> None:
         """Append a producer's batch; acknowledge as its ``acks`` asks."""
         replica = self.replica
-        if m.acks == ALL and len(self.isr) < replica.broker.min_isr:
+        if m.acks == ALL and len(self.isr) < self._enough:
             self._acknowledge(m, -1, NOT_ENOUGH_REPLICAS)
             return
         log = replica.log
@@ -405,7 +409,7 @@ class Leadership:
             parked = self.parked_produces
             while parked and parked[0][0] <= hw:
                 _, request, base, _ = parked.popleft()
-                enough = len(maximal) >= replica.broker.min_isr
+                enough = len(maximal) >= self._enough
                 self._acknowledge(request, base, None if enough else NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
     def _about_to_join(self, now: int, broker: int, remote: Remote) -> bool:

@@ -198,7 +198,7 @@ class Controller(ABC):
             left = tuple(b for b in partition.isr if b != broker)
             changed = broker in partition.isr and (bool(left) or self.variant.elr)
             if changed:
-                partition.with_isr(left, self.min_isr, self.variant)
+                partition.with_isr(left, self._enough(partition), self.variant)
             if partition.leader == broker:
                 self._choose(now, partition, "online")
             elif changed:
@@ -259,7 +259,7 @@ class Controller(ABC):
                     partition.elr = ()
                     partition.isr = (leader,)
                 else:
-                    partition.with_isr((leader,), self.min_isr, self.variant)
+                    partition.with_isr((leader,), self._enough(partition), self.variant)
         partition.leader = leader
         partition.leader_epoch += 1
         partition.partition_epoch += 1
@@ -277,7 +277,7 @@ class Controller(ABC):
             how = "forced" if m.how == "unclean" else m.how
             if self.variant.moved_leader_leaves_isr and partition.leader >= 0:
                 staying = tuple(b for b in partition.isr if b != partition.leader)
-                partition.with_isr(staying, self.min_isr, self.variant)
+                partition.with_isr(staying, self._enough(partition), self.variant)
             self._lead(now, partition, target, how, clean=True)
         elif m.how == "unclean":
             self._lead(now, partition, target, "unclean", clean=False)
@@ -316,6 +316,10 @@ class Controller(ABC):
 
     # Settings
 
+    def _enough(self, partition: PartitionState) -> int:
+        """Members that are enough for an ISR: min ISR, or as many as there are replicas."""
+        return min(self.min_isr, len(partition.replicas))
+
     def _on_min_isr(self, now: int, m: SetMinIsr) -> None:
         """An operator sets min ISR, of which brokers hear as they hear of leadership. To set it to what it is changes nothing."""
         if not self._opened or m.min_isr == self.min_isr:
@@ -337,7 +341,7 @@ class Controller(ABC):
             return False
         before = partition.elr, partition.last_leader
         if self.variant.min_isr_keeps_elr:
-            partition.with_isr(partition.isr, self.min_isr, self.variant)
+            partition.with_isr(partition.isr, self._enough(partition), self.variant)
         else:
             partition.elr = ()
             partition.last_leader = partition.leader
@@ -351,7 +355,7 @@ class Controller(ABC):
         if error is None:
             isr = tuple(b for b, _ in m.isr)
             shrunk = not set(isr) >= set(partition.isr)
-            partition.with_isr(isr, self.min_isr, self.variant)
+            partition.with_isr(isr, self._enough(partition), self.variant)
             partition.partition_epoch += 1
             self._altered(now, partition, shrunk=shrunk)
         self.out.append(Send(m.source, self._answer(partition, m, error)))

@@ -92,7 +92,7 @@ class KRaftController(Controller):
                     leaders += 1
             if (leader, isr) == (partition.leader, partition.isr):
                 continue
-            partition.with_isr(isr, self.min_isr, self.variant)
+            partition.with_isr(isr, self._enough(partition), self.variant)
             if not leaders:
                 self._commit(now, partition)
                 continue
@@ -172,6 +172,12 @@ class KRaftController(Controller):
         """Whether every active broker, neither fenced nor stopping, has heard of these."""
         return all(_knows(self.sessions[b], epochs) for b in self.sessions if self._live(b))
 
+    def _enough(self, partition: PartitionState) -> int:
+        """Where nobody has repaired that, the replicas of partition 0 count (``ReplicationControlManager.getTopicEffectiveMinIsr``)."""
+        if self.variant.own_replicas_bound_min_isr:
+            return super()._enough(partition)
+        return super()._enough(next(iter(self.partitions.values())))
+
     # Reassignments
 
     def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
@@ -215,7 +221,7 @@ class KRaftController(Controller):
         left = tuple(b for b in partition.isr if b not in added)
         partition.replicas = tuple(b for b in partition.replicas if b not in added)
         partition.adding = partition.removing = ()
-        partition.with_isr(left or partition.replicas[:1], self.min_isr, self.variant)
+        partition.with_isr(left or partition.replicas[:1], self._enough(partition), self.variant)
         self._trace_replicas(now, partition)
         if not left and self._live(partition.replicas[0]):
             self._lead(now, partition, partition.replicas[0], "unclean", clean=False)
@@ -241,7 +247,7 @@ class KRaftController(Controller):
         somebody_goes = bool(partition.removing)
         partition.replicas = partition.target()
         partition.adding = partition.removing = ()
-        partition.with_isr(isr, self.min_isr, self.variant)
+        partition.with_isr(isr, self._enough(partition), self.variant)
         self._trace_replicas(now, partition)
         if somebody_goes:
             self._choose(now, partition, "reassigned")

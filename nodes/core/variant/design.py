@@ -218,6 +218,14 @@ class Variant:
         word="min-isr-keeps-elr",
         default=False,
     )
+    own_replicas_bound_min_isr: bool = switch(
+        "min ISR of a partition (KIP-966)",
+        "Min ISR is at most the number of the partition's replicas.",
+        "For the controller min ISR is at most the number of replicas that partition 0 of the topic has, whatever the partition "
+        "(ReplicationControlManager.getTopicEffectiveMinIsr): if it has fewer, who leaves the ISR of another one is not eligible.",
+        word="own-replicas-bound-min-isr",
+        default=False,
+    )
     answers_tell_min_isr: bool = switch(
         "min ISR of a leader that hears late (KIP-966)",
         "The answer to an ISR change tells the leader min ISR, too.",
