@@ -47,6 +47,10 @@ class NotedWorld:
     def reassign(self, partition, replicas):
         self.said.append(("reassign", partition, replicas))
 
+    def set_min_isr(self, order):
+        self.said.append(("min ISR", order))
+        return 2 if order is None else order
+
     def running(self, broker):
         return broker not in self.down
 

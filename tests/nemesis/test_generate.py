@@ -232,6 +232,7 @@ def test_together_the_profiles_have_every_kind():
         "bridge",
         "from-clients",
         "majorities-ring",
+        "one-fewer-replica",
         "one-more-replica",
         "power-metadata-by-file",
     }

@@ -647,6 +647,30 @@ def test_with_a_replica_everywhere_nothing_moves(world):
     assert w.struck() == [(5, 0, MOVE, 1)]
 
 
+@pytest.mark.parametrize(("target", "pick", "left"), [("b2", 0, (1, 3)), ("b4", 1, (1, 3)), ("b4", 2, (1, 2))])
+def test_one_replica_is_taken_away(world, target, pick, left):
+    w, _ = world(Fault("one-fewer-replica", 5, 10, target, pick))
+    w.until(20)
+
+    assert w.said == [("reassign", "t-0", left)]
+    assert w.entries[0][4]["replicas"] == list(left)
+
+
+def test_the_only_replica_stays(world):
+    w, _ = world(Fault("one-fewer-replica", 5, 10), replicas=(1,))
+    w.until(5)
+
+    assert w.said == []
+
+
+def test_min_isr_is_set_and_set_back(world):
+    w, _ = world(Fault("min-isr", 5, 10, amount=1))
+    w.until(20)
+
+    assert w.said == [("min ISR", 1), ("min ISR", None)]
+    assert w.entries[0][4]["min_isr"] == 1
+
+
 # Damaged files
 
 

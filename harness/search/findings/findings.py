@@ -21,6 +21,7 @@ from tidemark.harness.search.shrink.origin import (
     MISSED_REIGN,
     NO_REPLICA_ELIGIBLE,
     NOBODY_LEFT,
+    OTHER_PARTITION,
     REPLACED_ORDER,
     STALE_LOG_START,
     TAKEN_BACK,
@@ -84,6 +85,14 @@ FINDINGS: tuple[Finding, ...] = (
         lambda variant: isinstance(variant, Variant) and variant.elr and not variant.min_isr_keeps_elr,
         "min-isr-keeps-elr",
         ("stuck", "no-leader", "elr-forgotten"),
+    ),
+    Finding(
+        "min ISR by partition 0",
+        "docs/findings/min-isr-by-partition-0.md",
+        "where partition 0 of a topic has fewer replicas than min ISR, who leaves the ISR of another partition is not eligible",
+        OTHER_PARTITION,
+        lambda variant: isinstance(variant, Variant) and variant.elr and not variant.own_replicas_bound_min_isr,
+        "own-replicas-bound-min-isr",
     ),
     Finding(
         "eligible, but no replica",

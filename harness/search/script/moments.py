@@ -129,6 +129,8 @@ class _Reader:
         elif deed.verb in ("reassign", "delete", "retain"):
             if what[0] == self._partition:
                 yield from self._operation(deed)
+        elif deed.verb == "min-isr":
+            yield Moment(deed.time, (f"set min ISR to {what[0]}",), words=f"Min ISR is set to {what[0]}.")
         elif what[0] == CONTROLLER:
             verb = {"stop": "crash", "start": "start"}[deed.verb]
             yield Moment(deed.time, (f"{verb} the controller",), words=f"The controller {verb}s.", key="controller")

@@ -20,7 +20,7 @@ class Deed(NamedTuple):
     Attributes:
         place: how many events the trace had before.
         time: in µs.
-        verb: ``stop``, ``start``, ``pause``, ``resume``, ``links``, ``mend``, ``reassign``, ``delete`` or ``retain``.
+        verb: ``stop``, ``start``, ``pause``, ``resume``, ``links``, ``mend``, ``reassign``, ``min-isr``, ``delete`` or ``retain``.
         what: its arguments.
     """
 
@@ -97,6 +97,11 @@ class _Witness(Simulation):
     def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
         self._did("reassign", partition, replicas)
         super().reassign(partition, replicas)
+
+    def set_min_isr(self, order: int | None) -> int:
+        min_isr = super().set_min_isr(order)
+        self._did("min-isr", min_isr)
+        return min_isr
 
     def delete_records(self, partition: str, share: int) -> None:
         ask = self.ask_to_delete

@@ -40,6 +40,7 @@ TAKEN_BACK = "a recovery had found a log that was no longer cut, under the epoch
 STALE_LOG_START = "a recovery had deleted a log that ended before a log start of old"
 NOBODY_LEFT = "a reassignment was taken back or replaced, and of the ISR nobody is a replica any more"
 NO_REPLICA_ELIGIBLE = "who was no replica any more had gone into the ELR"
+OTHER_PARTITION = "who left the ISR was not eligible, for partition 0 has fewer replicas than min ISR"
 FORGOTTEN_ELR = "min ISR was changed while nobody was in the ISR, and the controller forgot who was eligible"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
@@ -89,6 +90,7 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
     found += _taken_from_all_in_sync(history.trace)
     found += _eligible_without_a_replica(history.trace)
     found += _nobody_is_eligible(history.trace)
+    found += _counted_by_partition_0(history.trace, history.meta.get("min_isr", 1))
     missed = frozenset(_missed_reigns(history.trace))
     if missed:
         watcher = _Commits(missed)
@@ -164,6 +166,23 @@ def _eligible_without_a_replica(trace: Sequence[TraceEvent]) -> Iterator[Origin]
             elr = Elect(event).elr if kind == "elect" else IsrChange(event).elr
             if not set(elr) <= set(replicas[partition]):
                 yield Origin(event[TIME], partition, NO_REPLICA_ELIGIBLE)
+
+
+def _counted_by_partition_0(trace: Sequence[TraceEvent], min_isr: int) -> Iterator[Origin]:
+    """Moments at which an ISR is below min ISR, and who left it is not in the ELR: partition 0 of the topic has fewer replicas."""
+    replicas: dict[str, int] = {}
+    isrs: dict[str, tuple[int, ...]] = {}
+    for event in trace:
+        kind, partition = event[KIND], event[PARTITION]
+        if kind == "reassign":
+            replicas[partition] = len(Reassign(event).replicas)
+        elif kind in ("elect", "isr-change"):
+            now = Elect(event) if kind == "elect" else IsrChange(event)
+            before, isrs[partition] = isrs.get(partition, ()), now.isr
+            first = f"{partition.rpartition('-')[0]}-0"
+            few = replicas.get(first, min_isr) <= len(now.isr) < min(min_isr, replicas.get(partition, min_isr))
+            if few and partition != first and not set(before) <= {*now.isr, *now.elr}:
+                yield Origin(event[TIME], partition, OTHER_PARTITION)
 
 
 def _nobody_is_eligible(trace: Sequence[TraceEvent]) -> Iterator[Origin]:

@@ -173,7 +173,7 @@ class KRaftController(Controller):
         return all(_knows(self.sessions[b], epochs) for b in self.sessions if self._live(b))
 
     def _enough(self, partition: PartitionState) -> int:
-        """Where nobody has repaired that, the replicas of partition 0 count (``ReplicationControlManager.getTopicEffectiveMinIsr``)."""
+        """Kafka counts the replicas of the topic's partition 0 (``ReplicationControlManager.getTopicEffectiveMinIsr``)."""
         if self.variant.own_replicas_bound_min_isr:
             return super()._enough(partition)
         return super()._enough(next(iter(self.partitions.values())))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidemark.checkers import History
-from tidemark.checkers.history.min_isr import MinIsr
+from tidemark.checkers import History, check, sent
+from tidemark.checkers.history.min_isr import MinIsr, fewest_replicas
 
 
 def of(*details, **meta):
@@ -28,3 +28,27 @@ def test_what_says_no_number_does_not(detail):
 
 def test_other_faults_do_not():
     assert MinIsr.of(History.of(nemesis=[(1, "strike", 0, "pause", {"min_isr": 1})], min_isr=2)) == (2, 2)
+
+
+def test_the_fewest_replicas_are_those_that_an_order_leaves():
+    events = [
+        (1, 0, "reassign", "t-0", (1, 2, 3), (), (3,)),
+        (2, 0, "reassign", "t-0", (1, 2), (), ()),
+        (3, 0, "reassign", "t-0", (1, 2, 4), (4,), ()),
+        (4, 0, "reassign", "t-1", (1, 2, 3, 4), (4,), ()),
+    ]
+
+    assert fewest_replicas([*enumerate(events)]) == {"t-0": 2, "t-1": 4}
+
+
+@pytest.mark.parametrize(("left", "found"), [((1,), 0), ((1, 2), 1)])
+def test_a_partition_with_one_replica_is_not_held_to_a_larger_min_isr(left, found):
+    trace = [
+        (1, 0, "reassign", "t-0", left, (), ()),
+        (10, 1, "lead", "t-0", 1, 0, 0, (1,)),
+        (20, 1, "append", "t-0", 0, 1, (7,)),
+        (30, 1, "hw", "t-0", 1, 1, True),
+    ]
+    told = check(History.of(min_isr=2, ops=[sent(31, "p1", "t-0", 7, 0)], trace=trace))
+
+    assert len(told.named("acked-by-too-few")) == found

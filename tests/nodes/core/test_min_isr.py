@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.nodes.core.messages import AlterPartitionResponse, Elect, LeaderAndIsr, SetMinIsr
+from tidemark.nodes.core.messages import AlterPartitionResponse, Elect, LeaderAndIsr, ProduceResponse, SetMinIsr
 
 T = "t-0"
 MS = 1_000
@@ -85,3 +85,23 @@ def test_an_answer_to_an_isr_change_tells_of_it_where_the_variant_has_that(contr
 
     assert isinstance(response, AlterPartitionResponse)
     assert (response.min_isr, response.settings) == told
+
+
+@pytest.mark.parametrize(("variant", "error"), [("kafka-2.7", "NOT_ENOUGH_REPLICAS"), ("kafka-3.7", None)])
+def test_as_many_as_there_are_replicas_are_enough_since_kafka_15583(leader, variant, error):
+    one = leader(variant, (1,), replicas=(1,), min_isr=2)
+    one.produced(100 * MS, 7)
+
+    assert [answer.error for answer in one.sent(ProduceResponse)] == [error]
+
+
+def test_a_leader_goes_by_it_when_it_has_heard_of_it(leader):
+    one = leader("kafka-4.0", (1, 2), min_isr=1)
+    one.fetched_by(100 * MS, 2, 2, 5, 4)
+    one.isr_answered(200 * MS, (1,), 1) if one.replica.leading.pending else one.told(200 * MS, 1, 5, (1,))
+    assert one.replica.hw == 2
+
+    state = LeaderAndIsr(0, T, 1, 5, (1,), 9, (1, 2, 3), 11, (1,), min_isr=2, settings=1)
+    one.step(300 * MS, state)
+    one.produced(400 * MS, 8)
+    assert [answer.error for answer in one.sent(ProduceResponse)] == ["NOT_ENOUGH_REPLICAS"]

@@ -1,5 +1,6 @@
 """Anomalies that are known to be a finding, by their cause."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,9 @@ def test_what_random_plans_show_of_findings_is_known(seed, index, expected):
     assert pages("kafka-4.0", generate_plan(seed, index, "retention", ClusterSpec())) <= expected
 
 
-@pytest.mark.parametrize("name", ["unheard-shrink", "back-below-its-log-start"])
+@pytest.mark.parametrize(
+    "name", ["unheard-shrink", "back-below-its-log-start", "min-isr-unheard", "eligibility-forgotten"]
+)
 def test_what_a_finding_s_own_script_shows_is_known(name):
     played = run_scenario(find(name), "kafka-4.0")
     losses = [one for one in played.verdict.anomalies if one.verdict == "violation"]
@@ -118,3 +121,19 @@ def test_who_led_before_its_replica_was_removed_and_leads_again_by_a_late_word_i
     )
 
     assert pages("kafka-2.7+forget-log-ends", plan) == {"late-leadership-after-removal"}
+
+
+PLANS = ROOT / "docs/findings"
+
+
+def test_the_plan_of_a_finding_shows_it_and_its_control_does_not():
+    """Partition 0 has one replica in the one and three in the other."""
+    plan, control = (
+        Plan.from_json(json.loads((PLANS / f"{name}.plan.json").read_text()))
+        for name in ("min-isr-by-partition-0", "min-isr-by-partition-0-control")
+    )
+
+    assert pages("kafka-4.0", plan) == {"min-isr-by-partition-0"}
+    assert execute(plan, "kafka-4.0").verdict.named("lost-committed-write")
+    assert pages("kafka-4.0+own-replicas-bound-min-isr", plan) == set()
+    assert pages("kafka-4.0", control) == set()

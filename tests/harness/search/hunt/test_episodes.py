@@ -41,7 +41,7 @@ def test_they_have_the_faults_of_their_profile_and_those_on_talks_with_the_contr
 
     hunted = {
         "destructive": SIMULATED_ONLY - {"power-metadata-by-file"},
-        "reassignments": {"one-more-replica", "reassignment-taken-back"},
+        "reassignments": {"one-fewer-replica", "one-more-replica", "reassignment-taken-back"},
     }.get(profile, frozenset())
     assert drawn <= set(PROFILES[profile]) | set(CONTROLLER_LINKS) | hunted
     assert drawn >= {*CONTROLLER_LINKS, *hunted}

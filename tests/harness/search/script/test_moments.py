@@ -84,6 +84,12 @@ def test_a_deletion_names_its_offset():
     assert "delete records before 1 at A" in deeds(found)
 
 
+def test_a_min_isr_is_set_and_set_back():
+    found = story(Fault("min-isr", 700_000, 200_000, amount=1))
+
+    assert [deed for deed in deeds(found) if deed.startswith("set")] == ["set min ISR to 1", "set min ISR to 2"]
+
+
 def test_a_broker_without_any_replica_has_a_name_too():
     found = story(
         Fault("reassignment", 700_000, target="b2"),
