@@ -13,7 +13,6 @@ from tidemark.checkers.clients.stale_poll import stale_polls
 from tidemark.checkers.hanging_transaction import NAME as HANGING
 from tidemark.checkers.hanging_transaction import hanging
 from tidemark.checkers.history.history import History
-from tidemark.checkers.history.min_isr import fewest_replicas
 from tidemark.checkers.history.trace_events import Append, Stored
 from tidemark.checkers.replicas.acked_by_too_few import AckedByTooFew
 from tidemark.checkers.replicas.broken_log import BrokenLog
@@ -61,8 +60,7 @@ def _majority_decides(run: ReplicaRun) -> bool:
 def _too_few(run: ReplicaRun) -> AckedByTooFew:
     enough = "min.insync.replicas is" if run.has_isr else "a majority is" if run.votes else "an ack quorum is"
     held_by: type[Append | Stored] = Append if run.votes else Stored
-    fewest = fewest_replicas(run.points)
-    return AckedByTooFew(run.trace, run.keys, run.min_isr, run.patience_us, enough, held_by, run.assignment, fewest)
+    return AckedByTooFew(run.trace, run.keys, run.min_isr_of, run.patience_us, enough, held_by, run.assignment)
 
 
 def _refused(run: ReplicaRun) -> Iterable[Anomaly]:

@@ -241,10 +241,8 @@ class Injector:
             case does.SetMinIsr():
                 detail["min_isr"] = world.set_min_isr(fault.amount)
                 return lambda: world.set_min_isr(None)
-            case does.Move(one_fewer=True):
-                self._take_away(fault, partition, node, detail)
-            case does.Move(one_more=more):
-                self._move(fault, partition, node, detail, more)
+            case does.Move() as move:
+                self._move(fault, partition, node, detail, move)
         return None
 
     def _pause(self, index: int, node: int) -> Callable[[], None]:
@@ -309,29 +307,23 @@ class Injector:
         world.set_link_fault(index, ((CONTROLLER, deaf),), "lost-leadership", 0)
         return lambda: world.clear_link_fault(index)
 
-    def _take_away(self, fault: Fault, partition: str, node: int, detail: dict[str, Any]) -> None:
-        staying = self._world.target_of(partition)
-        if len(staying) < 2:
-            return
-        if node not in staying:
-            node = detail["node"] = staying[fault.pick % len(staying)]
-        replicas = tuple(b for b in staying if b != node)
-        detail["replicas"] = list(replicas)
-        self._world.reassign(partition, replicas)
-
-    def _move(self, fault: Fault, partition: str, node: int, detail: dict[str, Any], one_more: bool) -> None:
+    def _move(self, fault: Fault, partition: str, node: int, detail: dict[str, Any], move: does.Move) -> None:
         """Move a replica to a broker that has none, if there is one. Who is about to go cannot be moved; another is.
 
-        ``one_more`` moves none: that broker gets a replica besides.
+        ``one_more`` moves none: that broker gets a replica besides. ``one_fewer`` only takes one away, and never the last.
         """
         staying = self._world.target_of(partition)
         without = [b for b in self._world.brokers() if b not in staying]
-        if not without:
+        if len(staying) < 2 if move.one_fewer else not without:
             return
         if node not in staying:
             node = detail["node"] = staying[fault.pick % len(staying)]
-        to = without[fault.pick // 2 % len(without)]
-        others = [b for b in staying if b != node or one_more]
-        replicas = (*others, to) if fault.pick % 2 or one_more else tuple(to if b == node else b for b in staying)
+        others = tuple(b for b in staying if b != node or move.one_more)
+        if move.one_fewer:
+            replicas = others
+        else:
+            to = without[fault.pick // 2 % len(without)]
+            last = fault.pick % 2 or move.one_more
+            replicas = (*others, to) if last else tuple(to if b == node else b for b in staying)
         detail["replicas"] = list(replicas)
         self._world.reassign(partition, replicas)

@@ -18,7 +18,7 @@ min.insync.replicas is 2.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tidemark.checkers.history.client_view import Ack, KeyView
 from tidemark.checkers.history.history import Value
@@ -40,27 +40,25 @@ class AckedByTooFew(Finder):
     Args:
         trace: what is passed through.
         keys: what was acknowledged.
-        min_isr: how many replicas are enough.
+        min_isr_of: partition → how many replicas are enough.
         patience_us: how much later a replica may get the record, in µs.
         enough: how the message says how many that are.
         held_by: the event that tells who has a record; `Stored` where bookies have it, and replicas only read along.
         first: partition → its group at the beginning, for runs in which groups change.
-        fewest: partition → the fewest replicas that a reassignment left it; more of them cannot have a record.
     """
 
     def __init__(
         self,
         trace: Sequence[TraceEvent],
         keys: Mapping[str, KeyView],
-        min_isr: int,
+        min_isr_of: Callable[[str], int],
         patience_us: int,
         enough: str = "min.insync.replicas is",
         held_by: type[Append | Stored] = Append,
         first: Mapping[str, Sequence[int]] | None = None,
-        fewest: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
-        self._first, self._fewest = first or {}, fewest or {}
+        self._first = first or {}
         self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
         """Per partition whose group changes: when a leader's high watermark moved, to where, and the group that it went by."""
         self._held_by = held_by
@@ -68,7 +66,7 @@ class AckedByTooFew(Finder):
         self._enough = enough
         self._trace = trace
         self._keys = keys
-        self._min_isr = min_isr
+        self._min_isr_of = min_isr_of
         self._patience_us = patience_us
         self._moves: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         """Per partition: when a leader's high watermark moved, and to which offset."""
@@ -162,9 +160,7 @@ class AckedByTooFew(Finder):
         return found
 
     def _enough_of(self, partition: str, group: Sequence[int] | None) -> int:
-        if group is not None:
-            return len(group) // 2 + 1
-        return min(self._min_isr, self._fewest.get(partition, self._min_isr))
+        return self._min_isr_of(partition) if group is None else len(group) // 2 + 1
 
     def _tellers(self, value: Value) -> Sequence[TraceEvent]:
         """The events that tell of a record, looked up once for all."""

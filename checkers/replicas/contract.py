@@ -55,10 +55,9 @@ operator wanted that (`unclean-election`), and a record acked with acks 0 or 1 t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.min_isr import fewest_replicas
 from tidemark.checkers.history.trace_events import (
     KIND,
     NODE,
@@ -153,7 +152,7 @@ class Contract:
         trace: Sequence[TraceEvent],
         points: Sequence[TurningPoint],
         replicas: ReplayedReplicas,
-        min_isr: int,
+        min_isr_of: Callable[[str], int],
         own: str,
         unclean: Sequence[UncleanElection] = (),
         *,
@@ -167,7 +166,7 @@ class Contract:
         self._alone = alone
         self._trace = trace
         self._replicas = replicas
-        self._min_isr, self._fewest = min_isr, fewest_replicas(points)
+        self._min_isr_of = min_isr_of
         self._silent_stops = [
             (index, event[NODE], Stop(event).how)
             for index, event in (enumerate(trace) if silent else ())
@@ -224,7 +223,7 @@ class Contract:
 
     def _void(self, promise: str, lost: LostRecord) -> bool:
         if promise in (MAJORITY, ACK_QUORUM):
-            spoilt = self._without(lost, SPOILT) >= self._enough(lost.partition)
+            spoilt = self._without(lost, SPOILT) >= self._min_isr_of(lost.partition)
             return spoilt or (promise == MAJORITY and self._without(lost, DISK_LOSSES) > 0)
         if promise == "documented":
             intervals = self._isr_dead.get(lost.partition, ())
@@ -234,10 +233,7 @@ class Contract:
         stops = _UNCLEAN_STOPS if unclean else LOG_LOSSES
         silent = {node for index, node, how in self._silent_stops if how in stops and index <= lost.destroyed}
         held = self._holders_stopped(lost, stops, also_not_accepted=unclean)
-        return len(silent) + held >= self._enough(lost.partition)
-
-    def _enough(self, partition: str) -> int:
-        return min(self._min_isr, self._fewest.get(partition, self._min_isr))
+        return len(silent) + held >= self._min_isr_of(lost.partition)
 
     def _without(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop before the loss was found."""

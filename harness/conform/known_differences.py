@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from tidemark.harness.conform.known_difference import KnownDifference
 
+_NOBODY_TO_READ_FROM = (
+    "nobody leads in the end, so nobody can be read; a consumer of the model says so, one of Kafka finds no offset to "
+    "begin at"
+)
+
 KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
     KnownDifference(
         why="a leader that is deposed answers NOT_LEADER_OR_FOLLOWER to producers that still wait for its followers; ours lets "
@@ -111,8 +116,7 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         always=False,
     ),
     KnownDifference(
-        why="nobody leads in the end, so nobody can be read; a consumer of the model says so, one of Kafka finds no offset to "
-        "begin at",
+        why=_NOBODY_TO_READ_FROM,
         source="the script, step 6",
         scenario="kafka-14424-taken-back",
         system="kafka:2.8.2@*",
@@ -122,8 +126,7 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         always=False,
     ),
     KnownDifference(
-        why="nobody leads in the end, so nobody can be read; a consumer of the model says so, one of Kafka finds no offset to "
-        "begin at",
+        why=_NOBODY_TO_READ_FROM,
         source="the script, step 4",
         scenario="eligibility-forgotten",
         system="kafka:4.*",

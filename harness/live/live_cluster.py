@@ -101,7 +101,6 @@ class LiveCluster(ClusterNodes):
         self._recorder = recorder
         self._homes = {name: set(replicas) for name, replicas in plan.cluster.assignment().items()}
         """Partition → brokers that have a replica, or had one, or were to get one."""
-        self._min_isr_of = plan.cluster.min_isr_of
         self._controller_failed = False
         self._watched: dict[str, list[Callable[[int], None]]] = {}
         self._hindered: dict[int, tuple[int, str]] = {}
@@ -353,7 +352,7 @@ class LiveCluster(ClusterNodes):
 
     def set_min_isr(self, order: int | None) -> int:
         """Have an operator set it."""
-        min_isr = self._min_isr_of(order)
+        min_isr = self.deployment.cluster.min_isr_of(order)
         topics = {partition.rpartition("-")[0] for partition in self.partitions()}
 
         def ask() -> None:

@@ -45,8 +45,7 @@ def min_isr_changed_while_all_are_down(rng: Random, kinds: Kinds, cluster: Clust
     changed = at + int(4 * gap * rng.uniform(0.7, 1.3)) + int(cluster.settings.session_us * rng.choice((0, 1.2)))
     back = changed + log_uniform(rng, 20 * MS, 500 * MS)
     before = log_uniform(rng, 50 * MS, 2_000 * MS)
-    lasts = rng.choice((back - changed + before, before))
-    strikes = changed if lasts > before else max(changed - before, 20 * MS)
+    strikes, lasts = rng.choice(((changed, back - changed + before), (max(changed - before, 20 * MS), before)))
     return [
         *(
             on(

@@ -119,7 +119,7 @@ class Decisions:
             self._found.append(Decision(self._now_us, ("reassign", partition, *fields)))
 
     def min_isr_set(self, min_isr: int) -> None:
-        """An operator has set min ISR of the topic, be it to what it was."""
+        """An operator has set min ISR of the topic."""
         self._found.append(Decision(self._now_us, ("min-isr", "", min_isr)))
 
     def dropped(self, partition: str) -> None:

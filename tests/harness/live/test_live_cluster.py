@@ -627,10 +627,10 @@ def test_the_controller_is_asked_to_set_min_isr_and_a_refusal_is_kept(cluster, m
 
     monkeypatch.setattr(cluster.system, "set_min_isr", set_min_isr, raising=False)
     assert cluster.set_min_isr(1) == 1
-    assert cluster.set_min_isr(None) == cluster._min_isr_of(None)
+    assert cluster.set_min_isr(None) == cluster.deployment.cluster.min_isr_of(None)
     settle(cluster)
 
-    assert asked == [(["t"], 1), (["t"], cluster._min_isr_of(None))]
+    assert asked == [(["t"], 1), (["t"], cluster.deployment.cluster.min_isr_of(None))]
     assert ("min-isr", 1, "it must not be so small") in [
         (one["how"], one["target"], one["why"]) for one in cluster.refused
     ]
