@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.checkers.history.trace_events import Reassign
@@ -44,3 +45,18 @@ class MinIsr(NamedTuple):
         told = [op[4].get(ORDERED) for op in history.nemesis if op[3] == KIND and isinstance(op[4], Mapping)]
         known = [first, *(order for order in told if type(order) is int)]
         return cls(min(known), max(known))
+
+
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """How many replicas are enough for a record: the least that min ISR ever was, and no more than a partition ever had.
+
+    A value of its own and no method of the run: a run and those who ask it would hold each other.
+    """
+
+    min_isr: int
+    fewest: Mapping[str, int]
+
+    def __call__(self, partition: str) -> int:
+        """The number, of one partition."""
+        return min(self.min_isr, self.fewest.get(partition, self.min_isr))

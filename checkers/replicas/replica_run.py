@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 from tidemark.checkers.history.client_view import ClientView
 from tidemark.checkers.history.history import History
-from tidemark.checkers.history.min_isr import MinIsr, fewest_replicas
+from tidemark.checkers.history.min_isr import Enough, MinIsr, fewest_replicas
 from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint, turning_points
 from tidemark.checkers.replicas.baselines import Loss
@@ -66,8 +66,8 @@ class ReplicaRun:
         self.history, self.points, self.view = history, points, view
         self.trace = history.trace if trace is None else trace
         self.keys = {} if view is None else view.keys
-        self._min_isr, self.most_min_isr = MinIsr.of(history)
-        self._fewest = fewest_replicas(points)
+        least, self.most_min_isr = MinIsr.of(history)
+        self.min_isr_of = Enough(least, fewest_replicas(points))
         self.assignment: Mapping[str, Sequence[int]] = meta.get("replicas") or {}
         self.has_isr: bool = meta.get("isr", True)
         self.votes: bool = meta.get("votes", True)
@@ -77,10 +77,6 @@ class ReplicaRun:
         self.end = EndOfTrace(self.assignment)
         self.certain: Callable[[Loss], bool] | None = None
         self._own, self._alone, self._silent = own, alone, silent
-
-    def min_isr_of(self, partition: str) -> int:
-        """The least that min ISR ever was, and no more than a reassignment left the partition replicas."""
-        return min(self._min_isr, self._fewest.get(partition, self._min_isr))
 
     @cached_property
     def unsettled(self) -> list[Read]:
