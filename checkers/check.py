@@ -17,12 +17,13 @@ from tidemark.checkers.clients.nothing_to_find import nothing_to_find
 from tidemark.checkers.hanging_transaction import excused
 from tidemark.checkers.history.client_view import DELETE, ClientView, Counts
 from tidemark.checkers.history.collector_paused import collector_paused
+from tidemark.checkers.history.elr import was_off
 from tidemark.checkers.history.history import History, Value
 from tidemark.checkers.history.turning_points import turning_points
 from tidemark.checkers.registry import OF_HISTORY, OF_REPLICAS, of_clients, rests_on_memory, seen_in_transactions
 from tidemark.checkers.replicas.broker_crashed import told_once
 from tidemark.checkers.replicas.consensus.lost_disks import LostDisks
-from tidemark.checkers.replicas.contract import ALL_PROMISES, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
+from tidemark.checkers.replicas.contract import ALL_PROMISES, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED, WITH_ELR
 from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.missing_evidence import missing_of_clients
 from tidemark.checkers.replicas.replayed_replica import TooSparseError
@@ -59,7 +60,8 @@ def check(history: History, contract: str | None = None) -> Verdict:
     Args:
         history: what happened; a history with client operations only is judged by what the clients saw.
         contract: the promise to judge by (`ALL_PROMISES`), which alone counts then; else the history's own
-            (``meta["contract"]``), else `documented`, or `durable` where nothing is known of the replicas. Others may count beside
+            (``meta["contract"]``; `documented` instead of `kip-966` where ELR was off for a while), else `documented`, or `durable`
+            where nothing is known of the replicas. Others may count beside
             a run's own (`Contract`).
 
     Raises:
@@ -73,11 +75,17 @@ def check(history: History, contract: str | None = None) -> Verdict:
         return _check(history, contract)
 
 
+def _given(history: History) -> str | None:
+    """The history's own promise. What ELR promises does not hold where it was off."""
+    given: str | None = history.meta.get("contract")
+    return DEFAULT_CONTRACT if given == WITH_ELR and was_off(history) else given
+
+
 def _check(history: History, contract: str | None) -> Verdict:
     meta = history.meta
     doubts = doubts_about(meta)
     traced = bool(history.trace) and not doubts and not meta.get("untold")
-    own = _own_promise(contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT))
+    own = _own_promise(contract or _given(history) or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT))
     alone = contract is not None or meta.get("contract_alone", False)
     view = _view(history)
     points = turning_points(history.trace)

@@ -106,6 +106,9 @@ class FaultTarget(Protocol):
     def set_min_isr(self, order: int | None) -> int:
         """Have an operator set min ISR, and say to what (:meth:`~tidemark.nodes.core.cluster.ClusterSpec.min_isr_of`)."""
 
+    def switch_elr(self, *, on: bool) -> None:
+        """Have an operator switch ELR on or off."""
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
 
@@ -241,6 +244,9 @@ class Injector:
             case does.SetMinIsr():
                 detail["min_isr"] = world.set_min_isr(fault.amount)
                 return lambda: world.set_min_isr(None)
+            case does.SwitchElr():
+                world.switch_elr(on=False)
+                return lambda: world.switch_elr(on=True)
             case does.Move() as move:
                 self._move(fault, partition, node, detail, move)
         return None

@@ -157,6 +157,10 @@ class SetMinIsr(Doing):
     """Set min ISR to the amount, at least 1 and at most the replication factor; at the end, to what the plan's cluster has."""
 
 
+class SwitchElr(Doing):
+    """Switch ELR off; at the end, on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of fault.

@@ -8,6 +8,7 @@ links): in the simulator and on machines. When a fault strikes and when it ends,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from tidemark.nemesis.kind import (
@@ -24,6 +25,7 @@ from tidemark.nemesis.kind import (
     Retain,
     SetMinIsr,
     Stop,
+    SwitchElr,
     TakeBack,
     Unit,
     between,
@@ -58,7 +60,7 @@ NOBODY, CUT_OFF, LATE, DEAF, ALL = "nobody", "cut-off", "late", "deaf", "everyon
 """Whom a kind holds back, besides its ``node`` (docs/history.md)."""
 A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasting-controller", "isr", "registrations"
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
-WITHDRAWAL, MEMBERSHIP, SETTINGS = "withdrawal", "membership", "settings"
+WITHDRAWAL, MEMBERSHIP, SETTINGS, ELR = "withdrawal", "membership", "settings", "elr"
 """What kinds need."""
 
 _WAYS = ("", " (both ways)", " (on the way to the controller only)", " (on the way from the controller only)")
@@ -85,7 +87,14 @@ _DELETED = Amount(
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
-METADATA, WITHDRAWN, FILES, MEMBERS, CHANGED = "metadata", "withdrawals", "files", "members", "settings"
+METADATA, WITHDRAWN, FILES, MEMBERS, CHANGED, SWITCHED = (
+    "metadata",
+    "withdrawals",
+    "files",
+    "members",
+    "settings",
+    "features",
+)
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -195,6 +204,8 @@ _TABLE: tuple[Kind, ...] = (
     Kind("min-isr", Sentence("an operator sets the topic's min.insync.replicas to ", REPLICAS, "; at the end to what it was first"),
          Part.SETTINGS, SetMinIsr(), CHANGED, Amount(Unit.REPLICAS, one_of(1, 1, 2, 3), hunted=one_of(1, 1, 1, 3)),
          needs=(SETTINGS, AN_ISR), holds_back=NOBODY),
+    Kind("elr-off", Sentence("an operator switches ELR off (the feature eligible.leader.replicas.version); at the end on again"),
+         Part.SETTINGS, SwitchElr(), SWITCHED, needs=(ELR, SETTINGS, AN_ISR), holds_back=NOBODY),
     Kind("controller-isolated", Sentence("cut the controller from all brokers"),
          Part.CONTROLLER, OnLinks("cut", of_controller), CONTROLLERS, needs=(A_CONTROLLER,), holds_back=ALL),
     Kind("controller-crash",
@@ -265,8 +276,12 @@ def by_kind(table: Mapping[str, str]) -> dict[str, str]:
     >>> by_kind({"log-start": "nothing is deleted", "retention": "not here"})
     {'delete-records': 'nothing is deleted', 'retention': 'not here'}
     """
-    if not table:  # as Kafka's family has it: every run asks
-        return {}
+    return dict(_by_kind(tuple(table.items())))  # every run asks
+
+
+@cache
+def _by_kind(entries: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    table = dict(entries)
     keys = {kind.word: next((key for key in (kind.word, *kind.needs) if key in table), None) for kind in _TABLE}
     return {word: table[key] for key in table for word in KINDS if keys[word] == key}
 

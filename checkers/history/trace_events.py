@@ -200,6 +200,9 @@ class Unfence(Event):
 class MinIsr(Event):
     min_isr: int
 
+class ElrSwitch(Event):
+    on: bool
+
 class Ordered(Event):
     replicas: Nodes
     answered: bool

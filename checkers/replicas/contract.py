@@ -75,7 +75,8 @@ from tidemark.checkers.replicas.replayed_replica import LogAtStop, Record, Repla
 from tidemark.checkers.replicas.unasked_election import UncleanElection
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Judgement
 
-PROMISES = ("documented", "kip-966", "durable")
+WITH_ELR = "kip-966"
+PROMISES = ("documented", WITH_ELR, "durable")
 MAJORITY = "majority"
 WITHOUT_ISR = (MAJORITY, "durable")
 """The promises by which losses are judged where there is no ISR."""

@@ -6,7 +6,8 @@ forgets one of them may leave a partition without a leader that could have one. 
 and in which anybody is ever in an ELR. After an election that was not clean nothing is expected.
 
 When an operator sets min ISR, Kafka forgets the ELR, and says so (its operations guide, "Eligible Leader Replicas"). That is
-permitted while the ISR has a member. Where it is empty nobody is left who may lead.
+permitted while the ISR has a member. Where it is empty nobody is left who may lead. While ELR is off nobody need be in it; that
+nobody is left who may lead is not permitted.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(min_isr=2, trace=[
@@ -25,12 +26,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from tidemark.checkers.history.trace_events import KIND, Elect, IsrChange, MinIsr, Reassign, Register
+from tidemark.checkers.history.trace_events import KIND, Elect, ElrSwitch, IsrChange, MinIsr, Reassign, Register
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "elr-forgotten"
-_KINDS = {kind.kind: kind for kind in (Elect, IsrChange, MinIsr, Reassign, Register)}
+_KINDS = {kind.kind: kind for kind in (Elect, ElrSwitch, IsrChange, MinIsr, Reassign, Register)}
 _ELR = {kind.kind: kind.place("elr") for kind in (Elect, IsrChange)}
 
 
@@ -50,6 +51,7 @@ def forgotten(
     eligible: dict[str, frozenset[int]] = {}
     proved: defaultdict[str, set[int]] = defaultdict(set)
     """Who has not ended uncleanly since it came into the ISR."""
+    on = True
     cleared: set[str] = set()
     """Partitions of which the controller may forget the ELR, since min ISR was set."""
     for index, one in events:
@@ -62,6 +64,9 @@ def forgotten(
             min_isr = one.min_isr
             cleared = {*eligible}
             continue
+        if isinstance(one, ElrSwitch):
+            on = one.on
+            continue
         name = one.partition
         if isinstance(one, Reassign):
             replicas[name] = frozenset(one.replicas)
@@ -69,7 +74,7 @@ def forgotten(
         before, now = eligible.get(name, frozenset()), frozenset((*one.isr, *one.elr))
         gone = (before & proved[name] & replicas.get(name, before)) - now
         few = len(one.isr) < min(min_isr, len(replicas.get(name, one.isr)) or min_isr)
-        excused = name in cleared and bool(one.isr)
+        excused = (name in cleared and bool(one.isr)) or (not on and bool(now))
         cleared.discard(name)
         if gone and few and not excused and (isinstance(one, IsrChange) or one.clean):
             gone -= {broker for broker, time in unclean if 0 <= time - one.time <= patience_us}

@@ -125,15 +125,18 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         seen="none",
         always=False,
     ),
-    KnownDifference(
-        why=_NOBODY_TO_READ_FROM,
-        source="the script, step 4",
-        scenario="eligibility-forgotten",
-        system="kafka:4.*",
-        aspect="reads",
-        model="in the end REQUEST_TIMED_OUT",
-        seen="none",
-        always=False,
+    *(
+        KnownDifference(
+            why=_NOBODY_TO_READ_FROM,
+            source="the script, step 4",
+            scenario=scenario,
+            system="kafka:4.*",
+            aspect="reads",
+            model="in the end REQUEST_TIMED_OUT",
+            seen="none",
+            always=False,
+        )
+        for scenario in ("eligibility-forgotten", "elr-switched-off", "elr-switched-on")
     ),
     KnownDifference(
         why="a controller elects nobody whose replica was in a log directory that the broker does not have any more, so the broker "

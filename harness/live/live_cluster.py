@@ -26,14 +26,14 @@ from tidemark.harness.machines.machine import Machine
 from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
 from tidemark.harness.systems.capabilities import (
+    CANNOT_CHANGE_SETTINGS,
     CANNOT_REASSIGN,
-    CANNOT_SET_MIN_ISR,
     NO_ELECTIONS,
+    ChangesSettings,
     Elects,
     HandsOverController,
     Reassigns,
     Retains,
-    SetsMinIsr,
     VotesItself,
 )
 from tidemark.harness.systems.deployment import Deployment
@@ -354,17 +354,23 @@ class LiveCluster(ClusterNodes):
         """Have an operator set it."""
         min_isr = self.deployment.cluster.min_isr_of(order)
         topics = {partition.rpartition("-")[0] for partition in self.partitions()}
+        self._change("min-isr", min_isr, lambda system: system.set_min_isr(self.controls, topics, min_isr))
+        return min_isr
 
+    def switch_elr(self, *, on: bool) -> None:
+        """Have an operator switch it."""
+        self._change("elr", int(on), lambda system: system.switch_elr(self.controls, on=on))
+
+    def _change(self, setting: str, value: int, change: Callable[[ChangesSettings], str]) -> None:
         def ask() -> None:
             asked_us = self.now_us()
-            refused = CANNOT_SET_MIN_ISR
-            if isinstance(self.system, SetsMinIsr):
-                refused = self.system.set_min_isr(self.controls, topics, min_isr)
+            refused = CANNOT_CHANGE_SETTINGS
+            if isinstance(self.system, ChangesSettings):
+                refused = change(self.system)
             if refused:
-                self._refuse(asked_us, "", "min-isr", min_isr, refused)
+                self._refuse(asked_us, "", setting, value, refused)
 
-        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, "set min ISR by the", ask))
-        return min_isr
+        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, f"set {setting} by the", ask))
 
     def _refuse(self, asked_us: int, partition: str, how: str, target: int | list[int], why: str) -> None:
         self.refused.append({"time": asked_us, "partition": partition, "how": how, "target": target, "why": why})

@@ -325,6 +325,14 @@ class ScriptTarget(ABC):
             ScriptError: it was refused. CannotPlayError: nobody can tell this system to.
         """
 
+    @abstractmethod
+    def switch_elr(self, *, on: bool) -> None:
+        """An operator switches ELR on or off; likewise.
+
+        Raises:
+            ScriptError: it was refused, or there is no ELR. CannotPlayError: nobody can tell this system to.
+        """
+
     def block(self, links: tuple[Link, ...]) -> None:
         """Messages on these links are lost from now on."""
         self._stop("cut", links)
@@ -404,6 +412,13 @@ class ScriptTarget(ABC):
     def disturb_process(self, broker: int, how: str) -> None:
         """Note that a process ends."""
         self.disturb("restart" if how == "clean" else how, f"node {broker}", {"node": broker, "nodes": [broker]})
+
+    def disturb_elr(self, *, on: bool) -> None:
+        """Note that ELR is switched."""
+        if on:
+            self.mend("elr-off", "ELR")
+        else:
+            self.disturb("elr-off", "ELR", {})
 
     def mend(self, kind: str, key: str) -> None:
         """Note that it healed."""

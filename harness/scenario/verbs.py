@@ -138,6 +138,10 @@ def _min_isr(_v: Vocabulary, m: re.Match[str]) -> Perform:
     return methodcaller("set_min_isr", min_isr)
 
 
+def _elr(_v: Vocabulary, m: re.Match[str]) -> Perform:
+    return methodcaller("switch_elr", on=m[1] == "on")
+
+
 def _delete(v: Vocabulary, m: re.Match[str]) -> Perform:
     offset, broker = int(m[1]), v.cast.broker(m[2]) if m[2] else None
     return lambda target: target.delete_records(offset, broker)
@@ -175,6 +179,7 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"elect (the preferred leader|\S+)( uncleanly)?"), _elect),
     (re.compile(r"reassign to (.+)"), _reassign),
     (re.compile(r"set min ISR to (\d+)"), _min_isr),
+    (re.compile(r"switch ELR (on|off)"), _elr),
     (re.compile(r"cancel the reassignment"), lambda _v, _m: methodcaller("reassign", ())),
     (re.compile(r"delete records before (\d+)(?: at (\S+))?"), _delete),
     (re.compile(r"retention on (\S+) drops (\d+) batch(?:es)?"), _retain),
@@ -204,6 +209,8 @@ FORMS = (
     "elect the preferred leader",
     "reassign to BROKERS",
     "set min ISR to N",
+    "switch ELR off",
+    "switch ELR on",
     "cancel the reassignment",
     "delete records before OFFSET [at BROKER]",
     "retention on BROKER drops N batches",

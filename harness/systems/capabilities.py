@@ -137,8 +137,8 @@ class Reassigns(Protocol):
 
 
 @runtime_checkable
-class SetsMinIsr(Protocol):
-    """An operator can change min ISR while it runs, and its evidence tells of it."""
+class ChangesSettings(Protocol):
+    """An operator can change its settings while it runs, and its evidence tells of it."""
 
     def set_min_isr(self, controls: Mapping[int, NodeControl], topics: Collection[str], min_isr: int) -> str:
         """An operator sets it; ends when the controller has taken it up.
@@ -146,6 +146,9 @@ class SetsMinIsr(Protocol):
         Returns:
             Why the system refused it, or that nobody answered, as a sentence; empty if it was taken.
         """
+
+    def switch_elr(self, controls: Mapping[int, NodeControl], *, on: bool) -> str:
+        """An operator switches ELR on or off; likewise."""
 
 
 @runtime_checkable
@@ -272,7 +275,7 @@ def why_not_judged_by_logs(system: object) -> str:
 
 NO_ELECTIONS = "nobody can ask for an election"
 CANNOT_LEAVE = "has no members that leave and join"
-CANNOT_SET_MIN_ISR = "has no operator who could change min ISR"
+CANNOT_CHANGE_SETTINGS = "has no operator who could change its settings"
 CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from tidemark.checkers import check
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import (
+    CANNOT_CHANGE_SETTINGS,
     CANNOT_LEAVE,
     CANNOT_REASSIGN,
-    CANNOT_SET_MIN_ISR,
     ChangesMembers,
+    ChangesSettings,
     HandsOverController,
     Reassigns,
     Retains,
-    SetsMinIsr,
     Watched,
     refuses_retention,
 )
@@ -148,8 +148,8 @@ class System(ABC):
             raise SystemRefusalError(refuses_retention(self.name))
         if not isinstance(self, Reassigns) and kinds & kinds_that_need(REASSIGNMENT):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
-        if not isinstance(self, SetsMinIsr) and (changes := sorted(kinds & kinds_that_need(SETTINGS))):
-            raise SystemRefusalError(f"{self.name} {CANNOT_SET_MIN_ISR}, so it cannot do {', '.join(changes)}")
+        if not isinstance(self, ChangesSettings) and (changes := sorted(kinds & kinds_that_need(SETTINGS))):
+            raise SystemRefusalError(f"{self.name} {CANNOT_CHANGE_SETTINGS}, so it cannot do {', '.join(changes)}")
         if not isinstance(self, ChangesMembers) and (leaves := sorted(kinds & kinds_that_need(MEMBERSHIP))):
             raise SystemRefusalError(
                 f"{self.name} {CANNOT_LEAVE}, so it cannot do {', '.join(leaves)}: try {REASSIGNMENT}"

@@ -329,6 +329,14 @@ class SetMinIsr:
     min_isr: int
 
 
+@dataclass(slots=True)
+class SwitchElr:
+    """An operator switches ELR on or off (UpdateFeatures of ``eligible.leader.replicas.version``, KIP-584, KIP-966)."""
+
+    source: int
+    on: bool
+
+
 KINDS: dict[str, type] = {
     "fetch requests": FetchRequest,
     "fetch responses": FetchResponse,

@@ -16,7 +16,7 @@ class PartitionState:
     Attributes:
         replicas: assignment order; the first is the preferred leader. While they are reassigned, old and new ones.
         adding, removing: those of them that come and go with the reassignment under way, if there is one (KIP-455).
-        leader: −1 while there is none. last_leader: the last one there was (KIP-966's last known leader).
+        leader: −1 while there is none. last_leader: the last one there was (KIP-966's last known leader), as far as that is known.
         isr: committed ISR. elr: eligible leader replicas, () unless the variant keeps them.
         leader_epoch, partition_epoch: raised by a leader change, and by any change.
     """
@@ -46,9 +46,9 @@ class PartitionState:
         eligible = self.isr or self.elr
         return tuple(b for b in self.replicas if b in eligible)
 
-    def with_isr(self, isr: tuple[int, ...], min_isr: int, variant: Variant) -> None:
+    def with_isr(self, isr: tuple[int, ...], min_isr: int, variant: Variant, *, elr: bool) -> None:
         """Commit an ISR; KIP-966: members that leave while it is below min ISR stay eligible, also if they are replicas no more."""
-        if not variant.elr or len(isr) >= min_isr:
+        if not elr or len(isr) >= min_isr:
             self.elr = ()
         else:
             before = {*self.elr, *self.isr}

@@ -29,6 +29,11 @@ def _broker(
     return Broker(node_id, incarnation, variant, settings, recovered)
 
 
+def _not_suffered(variant: Variant) -> Mapping[str, Mapping[str, str]]:
+    """Where there is no ELR nobody can switch it."""
+    return {} if variant.elr else {"not_suffered": {"elr": "there is no ELR"}}
+
+
 KAFKA = Family(
     name="kafka",
     title="Kafka's replication protocol",
@@ -37,4 +42,5 @@ KAFKA = Family(
     machine=_broker,
     controller=make_controller,
     unheard={"members": ""},
+    differs=_not_suffered,
 )

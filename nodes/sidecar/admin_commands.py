@@ -56,6 +56,7 @@ class SidecarCommands:
             "create-topics": self._create_topics,
             "reassign": self._reassign,
             "min-isr": self._min_isr,
+            "elr": self._elr,
         }
 
     async def _status(self, _command: dict[str, Any]) -> Answer:
@@ -135,6 +136,12 @@ class SidecarCommands:
         if type(min_isr) is not int or min_isr < 1:
             raise CommandError("min_isr must be a whole number, at least 1")
         return await controller.set_min_isr(topics, min_isr)
+
+    async def _elr(self, command: dict[str, Any]) -> Answer:
+        controller, on = self._controller("switches ELR"), command.get("on")
+        if type(on) is not bool:
+            raise CommandError("on must be true or false")
+        return await controller.switch_elr(on=on)
 
     def _controller(self, does: str) -> ClusterController:
         if self._sidecar.controller is None:

@@ -20,6 +20,7 @@ from kio.schema.incremental_alter_configs.v0 import request as configs
 from kio.schema.list_partition_reassignments.v0 import request as ongoing
 from kio.schema.metadata.v7.request import MetadataRequest
 from kio.schema.types import BrokerId, TopicName
+from kio.schema.update_features.v1 import request as features
 from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from tidemark.nodes.admin.config_file import Address
@@ -32,6 +33,7 @@ from tidemark.nodes.sidecar.request_connection import (
     ELECT_LEADERS,
     LIST_REASSIGNMENTS,
     METADATA,
+    UPDATE_FEATURES,
     OperationError,
     RequestConnection,
     check,
@@ -43,6 +45,8 @@ ELECTION_SHARE = 0.2
 """Share of an operation's time after which a broker that is waiting for an election says what it knows."""
 _OF_TOPIC, _SET = i8(2), i8(0)
 """A resource's type, and what is done with a setting (IncrementalAlterConfigs)."""
+ELR_FEATURE = "eligible.leader.replicas.version"
+_UPGRADE, _SAFE_DOWNGRADE = i8(1), i8(2)
 _NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE"})
 
 
@@ -149,6 +153,17 @@ class Operations:
         )
         for one in answer.responses:
             check(one.error_code, f"min.insync.replicas of {one.resource_name} cannot be set", one.error_message)
+
+    async def switch_elr(self, *, on: bool) -> None:
+        """Set the feature ``eligible.leader.replicas.version`` to 1 or 0."""
+        wanted = features.FeatureUpdateKey(
+            feature=ELR_FEATURE, max_version_level=i16(int(on)), upgrade_type=_UPGRADE if on else _SAFE_DOWNGRADE
+        )
+        request = features.UpdateFeaturesRequest(timeout=self._wait(), feature_updates=(wanted,), validate_only=False)
+        answer = await self._ask_controller(UPDATE_FEATURES, request, lambda found: [found.error_code])
+        check(answer.error_code, f"{ELR_FEATURE} cannot be changed", answer.error_message)
+        for one in answer.results:
+            check(one.error_code, f"{ELR_FEATURE} cannot be changed", one.error_message)
 
     # Reassignments
 

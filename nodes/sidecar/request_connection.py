@@ -16,7 +16,14 @@ from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
 from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
 
 METADATA, CREATE_TOPICS = 3, 19
-ELECT_LEADERS, ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM = 43, 44, 45, 46, 55
+ELECT_LEADERS, ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM, UPDATE_FEATURES = (
+    43,
+    44,
+    45,
+    46,
+    55,
+    57,
+)
 
 VERSIONS: Mapping[int, int] = {
     API_VERSIONS: 0,
@@ -26,8 +33,9 @@ VERSIONS: Mapping[int, int] = {
     ALTER_REASSIGNMENTS: 0,
     LIST_REASSIGNMENTS: 0,
     ALTER_CONFIGS: 0,
+    UPDATE_FEATURES: 1,
 }
-"""The version of each API that is used; every Kafka from 2.4 to 4.3 has it."""
+"""The version of each API that is used; every Kafka from 2.4 to 4.3 has it, but that of features, which is newer."""
 
 _NAMES = {
     METADATA: "Metadata",
@@ -36,6 +44,7 @@ _NAMES = {
     ALTER_REASSIGNMENTS: "AlterPartitionReassignments",
     LIST_REASSIGNMENTS: "ListPartitionReassignments",
     ALTER_CONFIGS: "IncrementalAlterConfigs",
+    UPDATE_FEATURES: "UpdateFeatures",
 }
 _CORRELATION = Struct(">i")
 _LENGTH = Struct(">i")

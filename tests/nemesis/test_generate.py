@@ -75,12 +75,12 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_sixteen_profiles():
+def test_there_are_seventeen_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
-        *("metadata", "long", "controller-reassignments", "files", "members", "settings"),
+        *("metadata", "long", "controller-reassignments", "files", "members", "settings", "features"),
     ]
 
 

@@ -365,6 +365,10 @@ elects_as() {
 sets_min_isr() {
     CONFIG=--command-config operator kafka-configs.sh --alter --entity-type topics --entity-name t --add-config "min.insync.replicas=$1"
 }
+# switches_elr upgrade|downgrade LEVEL
+switches_elr() {
+    CONFIG=--command-config operator kafka-features.sh "$1" --feature "eligible.leader.replicas.version=$2"
+}
 deletes() {
     echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"offset\":$2}]}" | in_tools sh -c 'cat >/tmp/delete.json'
     say "kafka-delete-records.sh before offset $2"

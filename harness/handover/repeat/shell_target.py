@@ -216,6 +216,10 @@ class ShellTarget:
         """An operator's change of a topic's setting."""
         self._call("sets_min_isr", min_isr)
 
+    def switch_elr(self, *, on: bool) -> None:
+        """An operator's change of a feature."""
+        self._call("switches_elr", *(("upgrade", 1) if on else ("downgrade", 0)))
+
     def crash_controller(self) -> None:
         """Of several, one."""
         raise CannotError("there is one controller, and none that could take over")

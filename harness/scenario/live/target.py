@@ -28,15 +28,15 @@ from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
 from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, CannotPlayError, ScriptError, ScriptTarget
 from tidemark.harness.systems.capabilities import (
+    CANNOT_CHANGE_SETTINGS,
     CANNOT_REASSIGN,
-    CANNOT_SET_MIN_ISR,
     NO_ELECTIONS,
+    ChangesSettings,
     Elects,
     HandsOverController,
     LaysOutLogs,
     Reassigns,
     Retains,
-    SetsMinIsr,
     VotesItself,
     refuses_given_logs,
     refuses_retention,
@@ -330,13 +330,25 @@ class LiveTarget(ScriptTarget):
             raise ScriptError(f"the reassignment was refused: {refused}")
 
     def set_min_isr(self, min_isr: int) -> None:
-        if not isinstance(self._system, SetsMinIsr):
-            raise CannotPlayError(f"{self._system.name} {CANNOT_SET_MIN_ISR}")
+        system = self._with_settings()
         self.disturb("min-isr", "min ISR", {"min_isr": min_isr})
         with carried_out():
-            refused = self._system.set_min_isr(self._nodes.controls, {PARTITION.rpartition("-")[0]}, min_isr)
+            refused = system.set_min_isr(self._nodes.controls, {PARTITION.rpartition("-")[0]}, min_isr)
         if refused:
             raise ScriptError(f"min ISR was not changed: {refused}")
+
+    def switch_elr(self, *, on: bool) -> None:
+        system = self._with_settings()
+        self.disturb_elr(on=on)
+        with carried_out():
+            refused = system.switch_elr(self._nodes.controls, on=on)
+        if refused:
+            raise ScriptError(f"ELR was not switched: {refused}")
+
+    def _with_settings(self) -> ChangesSettings:
+        if not isinstance(self._system, ChangesSettings):
+            raise CannotPlayError(f"{self._system.name} {CANNOT_CHANGE_SETTINGS}")
+        return self._system
 
     # Messages
 

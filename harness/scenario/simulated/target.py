@@ -247,6 +247,13 @@ class SimulatedTarget(ScriptTarget):
         self.disturb("min-isr", "min ISR", {"min_isr": self.simulation.set_min_isr(min_isr)})
         self.simulation.run_until(self.simulation.now)
 
+    def switch_elr(self, *, on: bool) -> None:
+        if not self.family.has_isr:
+            raise ScriptError("there is no ISR")
+        self.disturb_elr(on=on)
+        self.simulation.switch_elr(on=on)
+        self.simulation.run_until(self.simulation.now)
+
     def stop_messages(self, kind: str, link: Link) -> None:
         (self.simulation.block if kind == "cut" else self.simulation.hold)(link)
 

@@ -20,7 +20,8 @@ class Deed(NamedTuple):
     Attributes:
         place: how many events the trace had before.
         time: in µs.
-        verb: ``stop``, ``start``, ``pause``, ``resume``, ``links``, ``mend``, ``reassign``, ``min-isr``, ``delete`` or ``retain``.
+        verb: ``stop``, ``start``, ``pause``, ``resume``, ``links``, ``mend``, ``reassign``, ``min-isr``, ``elr``, ``delete`` or
+            ``retain``.
         what: its arguments.
     """
 
@@ -102,6 +103,10 @@ class _Witness(Simulation):
         min_isr = super().set_min_isr(order)
         self._did("min-isr", min_isr)
         return min_isr
+
+    def switch_elr(self, *, on: bool) -> None:
+        super().switch_elr(on=on)
+        self._did("elr", on)
 
     def delete_records(self, partition: str, share: int) -> None:
         ask = self.ask_to_delete

@@ -250,8 +250,15 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def set_min_isr(self, controls: Mapping[int, NodeControl], topics: Collection[str], min_isr: int) -> str:
         """Through Kafka's own API, likewise."""
+        return self._change(controls, "min-isr", topics=sorted(topics), min_isr=min_isr)
+
+    def switch_elr(self, controls: Mapping[int, NodeControl], *, on: bool) -> str:
+        """Through Kafka's own API, likewise."""
+        return self._change(controls, "elr", on=on)
+
+    def _change(self, controls: Mapping[int, NodeControl], order: str, **what: object) -> str:
         try:
-            controls[CONTROLLER].admin.ask("min-isr", timeout_s=REASSIGNMENT_S, topics=sorted(topics), min_isr=min_isr)
+            controls[CONTROLLER].admin.ask(order, timeout_s=REASSIGNMENT_S, **what)
         except NodeError as error:
             return str(error)
         return ""

@@ -38,7 +38,7 @@ NOT_SUFFERED = {
     **dict.fromkeys(kinds_on(Part.LEADERSHIP), "nobody can ask it for an election"),
     **dict.fromkeys(kinds_on(Part.RECORDS), "nobody can ask it to delete records"),
     **dict.fromkeys(kinds_on(Part.REPLICAS), "nobody can move its replicas"),
-    **dict.fromkeys(kinds_on(Part.SETTINGS), "it has no min ISR that could be changed"),
+    **dict.fromkeys(kinds_on(Part.SETTINGS), "nobody can change its settings"),
     **dict.fromkeys(sorted(SIMULATED_ONLY), "its disk is a real one"),
     "clock-jump": "nobody can see whether its clock is moved: a static binary loads no libfaketime",
 }

@@ -27,6 +27,7 @@ from tidemark.nodes.core.messages import (
     Reassign,
     Register,
     SetMinIsr,
+    SwitchElr,
 )
 from tidemark.nodes.core.partition_state import PartitionState
 
@@ -83,6 +84,8 @@ class Controller(ABC):
             name: PartitionState(name, r, r, leader_epoch=first_leader_epoch - 1) for name, r in partitions.items()
         }
         self.min_isr = settings.min_isr
+        self.elr = variant.elr
+        """Whether it is on now: an operator can switch it, where the variant has it."""
         self._changes = 0
         """How often an operator has changed min ISR."""
         self.out: list[Action] = []
@@ -98,6 +101,7 @@ class Controller(ABC):
             Elect: self._on_elect,
             Reassign: self._on_reassign,
             SetMinIsr: self._on_min_isr,
+            SwitchElr: self._on_elr,
             TimerFired: self._on_timer,
             Started: self._on_started,
             ControllerFailed: self._on_failed,
@@ -161,8 +165,8 @@ class Controller(ABC):
     def _registered(self, now: int, session: Session, m: Register) -> None:
         """A process becomes the broker's; it gets a broker epoch."""
         clean = session.broker_epoch >= 0 and m.previous_broker_epoch == session.broker_epoch
-        if self.variant.elr and session.incarnation and not clean and "KAFKA-15586" not in self.variant.bugs:
-            self._forget_eligibility(now, m.source)
+        if self.elr and session.incarnation:
+            self._begins_anew(now, m.source, clean=clean or "KAFKA-15586" in self.variant.bugs)
         session.incarnation = m.incarnation
         session.broker_epoch = self._next_broker_epoch
         self._next_broker_epoch += 1
@@ -174,6 +178,8 @@ class Controller(ABC):
             for partition in self.partitions.values():
                 if partition.leader < 0:
                     self._choose(now, partition, "online")
+                    if self._forgets_elr(partition):
+                        self._commit(now, partition)
         elif all(session.live for session in self.sessions.values()):
             self._opened = True
             for partition in self.partitions.values():
@@ -196,9 +202,9 @@ class Controller(ABC):
             if broker not in partition.replicas or self._keeps(partition, broker):
                 continue
             left = tuple(b for b in partition.isr if b != broker)
-            changed = broker in partition.isr and (bool(left) or self.variant.elr)
+            changed = broker in partition.isr and (bool(left) or self.elr)
             if changed:
-                partition.with_isr(left, self._enough(partition), self.variant)
+                self._set_isr(partition, left)
             if partition.leader == broker:
                 self._choose(now, partition, "online")
             elif changed:
@@ -215,11 +221,22 @@ class Controller(ABC):
         else:
             self._commit(now, partition)
 
-    def _forget_eligibility(self, now: int, broker: int) -> None:
-        """KIP-966: after an unclean shutdown a replica proves nothing any more."""
-        for partition in self.partitions.values():
-            if broker in partition.elr:
+    def _begins_anew(self, now: int, broker: int, *, clean: bool) -> None:
+        """KIP-966: a broker's process is another one, so it leaves the ISRs that it is still in; after an unclean shutdown its
+        replicas prove nothing any more (``ReplicationControlManager.handleBrokerShutdown``).
+
+        While ELR is on, who is down is in no ISR. It is only if ELR was switched on meanwhile.
+        """
+        for partition in self.partitions.values() if self._opened else ():
+            stays_in_isr, before = broker in partition.isr, partition.elr
+            if stays_in_isr:
+                left = tuple(b for b in partition.isr if b != broker)
+                self._set_isr(partition, left)
+            if not clean and broker in partition.elr:
                 partition.elr = tuple(b for b in partition.elr if b != broker)
+                if stays_in_isr and self.variant.safe_elr_switch and not (partition.isr or partition.elr):
+                    partition.last_leader = broker
+            if stays_in_isr or partition.elr != before:
                 self._commit(now, partition)
                 if partition.leader < 0:
                     self._choose(now, partition, "online")
@@ -247,25 +264,34 @@ class Controller(ABC):
 
     def _may_lead_again(self, partition: PartitionState, live: list[int]) -> bool:
         """Whether nobody is eligible any more and the last known leader may lead (``PartitionChangeBuilder.electAnyLeader``)."""
-        if not self.variant.elr or partition.isr or partition.elr or partition.last_leader < 0:
+        if not self.elr or partition.isr or partition.elr or partition.last_leader < 0:
             return False
         return partition.last_leader in live or ("KAFKA-19522" in self.variant.bugs and partition.leader < 0)
 
     def _lead(self, now: int, partition: PartitionState, leader: int, how: str, *, clean: bool) -> None:
-        if leader >= 0:
-            partition.last_leader = leader
-            if leader not in partition.isr:
-                if not clean:
-                    partition.elr = ()
-                    partition.isr = (leader,)
-                else:
-                    partition.with_isr((leader,), self._enough(partition), self.variant)
+        self._remember_leader(partition, leader)
+        self._forgets_elr(partition)
+        if leader >= 0 and leader not in partition.isr:
+            if clean:
+                self._set_isr(partition, (leader,))
+            else:
+                partition.elr = ()
+                partition.isr = (leader,)
         partition.leader = leader
         partition.leader_epoch += 1
         partition.partition_epoch += 1
         fields = (leader, partition.leader_epoch, partition.isr, partition.elr, how, clean, partition.partition_epoch)
         self.out.append((now, CONTROLLER, "elect", partition.name, *fields))
         self._broadcast(now, partition)
+
+    def _remember_leader(self, partition: PartitionState, leader: int) -> None:
+        """KIP-966's last known leader. Kafka notes it when there is none any more and nobody is noted, and takes that back when
+        there is one again, both only while ELR is on (``PartitionChangeBuilder.maybeUpdateLastKnownLeader``).
+        """
+        if self.elr or self.variant.safe_elr_switch:
+            partition.last_leader = leader if leader >= 0 else partition.last_leader
+        elif partition.last_leader in (-1, partition.leader):
+            partition.last_leader = leader
 
     def _on_elect(self, now: int, m: Elect) -> None:
         """An operator's election; refused (nothing happens) where Kafka would refuse it."""
@@ -277,7 +303,7 @@ class Controller(ABC):
             how = "forced" if m.how == "unclean" else m.how
             if self.variant.moved_leader_leaves_isr and partition.leader >= 0:
                 staying = tuple(b for b in partition.isr if b != partition.leader)
-                partition.with_isr(staying, self._enough(partition), self.variant)
+                self._set_isr(partition, staying)
             self._lead(now, partition, target, how, clean=True)
         elif m.how == "unclean":
             self._lead(now, partition, target, "unclean", clean=False)
@@ -333,21 +359,40 @@ class Controller(ABC):
             else:
                 self._broadcast(now, partition)
 
+    def _on_elr(self, now: int, m: SwitchElr) -> None:
+        """An operator switches ELR. Nothing changes at once; a variant that has no ELR refuses."""
+        if self._opened and self.variant.elr and m.on != self.elr:
+            self.elr = m.on
+            self.out.append((now, CONTROLLER, "elr-switch", "", m.on))
+
     def _elr_changes(self, partition: PartitionState) -> bool:
         """KIP-966: whether a partition changes with min ISR. The controller forgets who is eligible, and who led last where nobody
         does, however empty the ISR may be (``ClearElrRecord``, ``ReplicationControlManager.removeTopicElrs``).
         """
-        if not self.variant.elr:
+        if not self.elr:
             return False
         before = partition.elr, partition.last_leader
         if self.variant.min_isr_keeps_elr:
-            partition.with_isr(partition.isr, self._enough(partition), self.variant)
+            self._set_isr(partition, partition.isr)
         else:
             partition.elr = ()
             partition.last_leader = partition.leader
         return before != (partition.elr, partition.last_leader)
 
+    def _forgets_elr(self, partition: PartitionState) -> bool:
+        """Where ELR is off, any change of a partition empties its ELR, be it that nobody is elected
+        (``PartitionChangeBuilder.maybeUpdateRecordElr``). Whether it did.
+        """
+        if self.elr or not partition.elr or (self.variant.safe_elr_switch and not partition.isr):
+            return False
+        partition.elr = ()
+        return True
+
     # ISR
+
+    def _set_isr(self, partition: PartitionState, isr: tuple[int, ...]) -> None:
+        """It is committed, and the ELR with it."""
+        partition.with_isr(isr, self._enough(partition), self.variant, elr=self.elr)
 
     def _on_alter_partition(self, now: int, m: AlterPartition) -> None:
         partition = self.partitions[m.partition]
@@ -355,7 +400,7 @@ class Controller(ABC):
         if error is None:
             isr = tuple(b for b, _ in m.isr)
             shrunk = not set(isr) >= set(partition.isr)
-            partition.with_isr(isr, self._enough(partition), self.variant)
+            self._set_isr(partition, isr)
             partition.partition_epoch += 1
             self._altered(now, partition, shrunk=shrunk)
         self.out.append(Send(m.source, self._answer(partition, m, error)))

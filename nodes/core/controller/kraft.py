@@ -84,7 +84,7 @@ class KRaftController(Controller):
             leader, isr, leaders = partition.leader, partition.isr, 0
             for broker in silent:
                 left = tuple(b for b in partition.isr if b != broker)
-                if broker not in partition.isr or not (left or self.variant.elr):
+                if broker not in partition.isr or not (left or self.elr):
                     continue
                 isr = left
                 if partition.leader == broker:
@@ -92,12 +92,12 @@ class KRaftController(Controller):
                     leaders += 1
             if (leader, isr) == (partition.leader, partition.isr):
                 continue
-            partition.with_isr(isr, self._enough(partition), self.variant)
+            self._set_isr(partition, isr)
             if not leaders:
                 self._commit(now, partition)
                 continue
+            self._remember_leader(partition, leader)
             partition.leader = leader
-            partition.last_leader = leader if leader >= 0 else partition.last_leader
             partition.leader_epoch += 1
             partition.partition_epoch += 1
             fields = (leader, partition.leader_epoch, isr, partition.elr, "online", True, partition.partition_epoch)
@@ -221,7 +221,7 @@ class KRaftController(Controller):
         left = tuple(b for b in partition.isr if b not in added)
         partition.replicas = tuple(b for b in partition.replicas if b not in added)
         partition.adding = partition.removing = ()
-        partition.with_isr(left or partition.replicas[:1], self._enough(partition), self.variant)
+        self._set_isr(partition, left or partition.replicas[:1])
         self._trace_replicas(now, partition)
         if not left and self._live(partition.replicas[0]):
             self._lead(now, partition, partition.replicas[0], "unclean", clean=False)
@@ -247,7 +247,7 @@ class KRaftController(Controller):
         somebody_goes = bool(partition.removing)
         partition.replicas = partition.target()
         partition.adding = partition.removing = ()
-        partition.with_isr(isr, self._enough(partition), self.variant)
+        self._set_isr(partition, isr)
         self._trace_replicas(now, partition)
         if somebody_goes:
             self._choose(now, partition, "reassigned")

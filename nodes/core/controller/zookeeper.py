@@ -279,7 +279,7 @@ class ZooKeeperController(Controller):
         for broker in going:
             if broker in partition.isr:
                 left = tuple(b for b in partition.isr if b != broker) or partition.isr
-                partition.with_isr(left, self._enough(partition), self.variant)
+                self._set_isr(partition, left)
                 if partition.leader == broker:
                     self._lead(now, partition, -1, "offline", clean=True)
                 else:

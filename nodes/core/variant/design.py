@@ -218,6 +218,16 @@ class Variant:
         word="min-isr-keeps-elr",
         default=False,
     )
+    safe_elr_switch: bool = switch(
+        "ELR switched off and on (KIP-966)",
+        "When ELR is switched off, the ELR of a partition without ISR stays until somebody leads it; when it is switched on, it is "
+        "known who led last.",
+        "When ELR is off, the next change of a partition empties its ELR, also where the ISR is empty "
+        "(PartitionChangeBuilder.maybeUpdateRecordElr), and who led last is not noted (maybeUpdateLastKnownLeader). When it is on "
+        "again, nobody may be left to be elected, or somebody who led long ago.",
+        word="safe-elr-switch",
+        default=False,
+    )
     own_replicas_bound_min_isr: bool = switch(
         "min ISR of a partition (KIP-966)",
         "Min ISR is at most the number of the partition's replicas.",

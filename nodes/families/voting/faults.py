@@ -11,6 +11,7 @@ NOT_SUFFERED = {
     "unclean-election": "nobody can make a server lead that a majority does not vote for",
     "log-start": NO_LOG_START,
     "reassignment": "the members of a group never change",
+    "elr": "there is no ELR",
     "settings": "a majority is enough, whatever is set",
 }
 STANDS = "the server stands for election at once, as after a time-out; whether it leads is for the votes to say"

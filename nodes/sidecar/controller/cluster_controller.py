@@ -126,6 +126,16 @@ class ClusterController:
         self._look()
         return {}
 
+    async def switch_elr(self, *, on: bool) -> dict[str, Any]:
+        """Switch ELR on or off.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer.
+        """
+        await self._asked(self._operations.switch_elr(on=on))
+        self._look()
+        return {}
+
     async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> dict[str, Any]:
         """Give a partition other replicas, or another order of them. That it was ordered is traced, unless it was refused.
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 from tidemark.nodes.core.messages import CONTROLLER
 
 Event: TypeAlias = tuple[Any, ...]
-"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register``, ``fence`` or ``min-isr``, with the fields
-of docs/history.md.
+"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register``, ``fence``, ``min-isr`` or ``elr-switch``,
+with the fields of docs/history.md.
 """
 
 PREFERRED, FORCED, UNCLEAN = "preferred", "forced", "unclean"
@@ -121,6 +121,10 @@ class Decisions:
     def min_isr_set(self, min_isr: int) -> None:
         """An operator has set min ISR of the topic."""
         self._found.append(Decision(self._now_us, ("min-isr", "", min_isr)))
+
+    def elr_switched(self, *, on: bool) -> None:
+        """An operator has switched ELR."""
+        self._found.append(Decision(self._now_us, ("elr-switch", "", on)))
 
     def dropped(self, partition: str) -> None:
         """The partition was deleted."""

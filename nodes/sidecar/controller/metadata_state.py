@@ -16,11 +16,12 @@ from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.decisions import PartitionFacts
 from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
 from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog
+from tidemark.nodes.sidecar.operations import ELR_FEATURE
 
 log = logging.getLogger(__name__)
 
 REGISTER_BROKER, UNREGISTER_BROKER, TOPIC, PARTITION, CONFIG, PARTITION_CHANGE = 0, 1, 2, 3, 4, 5
-FENCE_BROKER, UNFENCE_BROKER, REMOVE_TOPIC, REGISTRATION_CHANGE, CLEAR_ELR = 7, 8, 9, 17, 28
+FENCE_BROKER, UNFENCE_BROKER, REMOVE_TOPIC, FEATURE_LEVEL, REGISTRATION_CHANGE, CLEAR_ELR = 7, 8, 9, 12, 17, 28
 
 _FENCED, _UNFENCED = 1, -1
 _OF_TOPIC = 2
@@ -48,6 +49,7 @@ class MetadataControllerLog(ControllerLog):
             FENCE_BROKER: self._fence,
             UNFENCE_BROKER: self._unfence,
             REMOVE_TOPIC: self._remove_topic,
+            FEATURE_LEVEL: self._feature_level,
             REGISTRATION_CHANGE: self._registration_change,
             CLEAR_ELR: self._clear_elr,
         }
@@ -154,6 +156,12 @@ class MetadataControllerLog(ControllerLog):
         kind, resource, setting, value = body.int8(), body.text(), body.text(), body.text()
         if (kind, setting) == (_OF_TOPIC, "min.insync.replicas") and value and self._of_topic(resource or ""):
             self._decisions.min_isr_set(int(value))
+
+    def _feature_level(self, body: FlexibleReader, _version: int) -> None:
+        """What is written before the first partition is how the cluster was made."""
+        name, level = body.text(), body.int16()
+        if name == ELR_FEATURE and self._decisions.partitions:
+            self._decisions.elr_switched(on=level > 0)
 
     def _clear_elr(self, body: FlexibleReader, _version: int) -> None:
         name = body.text()

@@ -67,6 +67,7 @@ def test_it_is_told_in_an_order_for_reading():
         "ELR after a reassignment (KIP-966)",
         "a reassignment that is cancelled (KIP-966)",
         "ELR when min ISR is changed (KIP-966)",
+        "ELR switched off and on (KIP-966)",
         "min ISR of a partition (KIP-966)",
         "min ISR of a leader that hears late (KIP-966)",
         "ISR of an operator's election (KIP-279)",

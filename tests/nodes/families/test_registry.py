@@ -12,7 +12,7 @@ def test_every_preset_belongs_to_its_family_and_describes_itself(preset):
     family, name = preset
     variant = parse_variant(name)
 
-    assert family_of(variant) is family
+    assert family_of(variant) == family.of(variant)
     assert variant.name == name
     assert describe(variant)
 
