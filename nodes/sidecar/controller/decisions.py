@@ -81,6 +81,8 @@ class Decisions:
         self._asked_for: dict[str, tuple[str, int]] = {}
         self._found: list[Decision] = []
         self._now_us = 0
+        self._elr: bool | None = None
+        """Whether ELR is on, as far as that was told."""
         self.partitions: dict[str, PartitionFacts] = {}
         self.brokers: dict[int, BrokerFacts] = {}
 
@@ -122,9 +124,11 @@ class Decisions:
         """An operator has set min ISR of the topic."""
         self._found.append(Decision(self._now_us, ("min-isr", "", min_isr)))
 
-    def elr_switched(self, *, on: bool) -> None:
-        """An operator has switched ELR."""
-        self._found.append(Decision(self._now_us, ("elr-switch", "", on)))
+    def elr_is(self, *, on: bool) -> None:
+        """ELR is on or off. It is an event if it was otherwise before, but for what holds when the first partition is made."""
+        if self.partitions and on is not self._elr:
+            self._found.append(Decision(self._now_us, ("elr-switch", "", on)))
+        self._elr = on
 
     def dropped(self, partition: str) -> None:
         """The partition was deleted."""
@@ -163,7 +167,7 @@ class Decisions:
         """A broker's new incarnation was accepted.
 
         No log says whether it had shut down cleanly. It proved that where it is still an eligible leader: an unclean shutdown would
-        just have ended that (KIP-966).
+        just have ended that (KIP-966), while ELR is on.
         """
         if broker == CONTROLLER:
             return
@@ -174,7 +178,7 @@ class Decisions:
             self.fenced(broker)
         facts.live, facts.broker_epoch = live, broker_epoch
         facts.incarnation += 1
-        clean = any(broker in partition.elr for partition in self.partitions.values())
+        clean = self._elr is not False and any(broker in partition.elr for partition in self.partitions.values())
         self._found.append(Decision(self._now_us, ("register", "", broker, broker_epoch, clean)))
 
     def fenced(self, broker: int) -> None:

@@ -158,10 +158,9 @@ class MetadataControllerLog(ControllerLog):
             self._decisions.min_isr_set(int(value))
 
     def _feature_level(self, body: FlexibleReader, _version: int) -> None:
-        """What is written before the first partition is how the cluster was made."""
         name, level = body.text(), body.int16()
-        if name == ELR_FEATURE and self._decisions.partitions:
-            self._decisions.elr_switched(on=level > 0)
+        if name == ELR_FEATURE:
+            self._decisions.elr_is(on=level > 0)
 
     def _clear_elr(self, body: FlexibleReader, _version: int) -> None:
         name = body.text()

@@ -12,12 +12,13 @@ from kio.schema.incremental_alter_configs.v0 import response as configs
 from kio.schema.list_partition_reassignments.v0 import response as ongoing
 from kio.schema.metadata.v7 import response as metadata
 from kio.schema.types import BrokerId, TopicName
+from kio.schema.update_features.v1 import response as features
 from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, codec
 from tidemark.nodes.formats.wire.frames import FrameReader, response_frame
-from tidemark.nodes.sidecar.operations import Operations
+from tidemark.nodes.sidecar.operations import ELR_FEATURE, Operations
 from tidemark.nodes.sidecar.request_connection import (
     ALTER_CONFIGS,
     ALTER_REASSIGNMENTS,
@@ -26,6 +27,7 @@ from tidemark.nodes.sidecar.request_connection import (
     ELECT_LEADERS,
     LIST_REASSIGNMENTS,
     METADATA,
+    UPDATE_FEATURES,
     VERSIONS,
     OperationError,
 )
@@ -295,6 +297,30 @@ def test_min_isr_of_topics_is_set():
         assert not seen[0].validate_only
 
     run(main)
+
+
+@pytest.mark.parametrize(("on", "level", "kind"), [(True, 1, 1), (False, 0, 2)])
+def test_elr_is_switched(on, level, kind):
+    async def main():
+        seen = []
+        async with Broker((*BROKER_APIS, UPDATE_FEATURES)) as broker:
+            broker.answers = {METADATA: cluster(1), UPDATE_FEATURES: lambda r: (seen.append(r), updated())[1]}
+            await asked_of(broker).switch_elr(on=on)
+            broker.answers[UPDATE_FEATURES] = lambda _: updated(ErrorCode.invalid_update_version)
+            with pytest.raises(OperationError, match=r"eligible.* cannot be changed: .*INVALID_UPDATE_VERSION"):
+                await asked_of(broker).switch_elr(on=on)
+        (wanted,) = seen[0].feature_updates
+        assert (wanted.feature, wanted.max_version_level, wanted.upgrade_type) == (ELR_FEATURE, level, kind)
+        assert not seen[0].validate_only
+
+    run(main)
+
+
+def updated(error=ErrorCode.none):
+    result = features.UpdatableFeatureResult(feature=ELR_FEATURE, error_code=error, error_message=None)
+    return features.UpdateFeaturesResponse(
+        throttle_time=NOW, error_code=ErrorCode.none, error_message=None, results=(result,)
+    )
 
 
 def configured(error=ErrorCode.none):

@@ -155,6 +155,9 @@ class MetadataWriter:
     def config(self, name, value, *, kind=2, resource="t"):
         return self.record(4, 0, struct.pack(">b", kind) + compact(resource) + compact(name) + compact(value) + tags())
 
+    def feature(self, name, level):
+        return self.record(12, 0, compact(name) + struct.pack(">h", level) + tags())
+
     def clear_elr(self, topic):
         return self.record(28, 0, compact(topic) + tags())
 

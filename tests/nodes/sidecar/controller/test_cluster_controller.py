@@ -49,6 +49,10 @@ class Kafka:
         self._ask("min ISR", *topics, min_isr)
         self.log(self._metadata.config("min.insync.replicas", str(min_isr)))
 
+    async def switch_elr(self, *, on):
+        self._ask("ELR", on)
+        self.log(self._metadata.feature("eligible.leader.replicas.version", int(on)))
+
     def begin(self, replicas):
         """What comes and what goes is under way, and stays so."""
         adding, removing = set(replicas) - set(self.replicas), set(self.replicas) - set(replicas)
@@ -326,6 +330,15 @@ def test_min_isr_is_set_and_what_comes_of_it_is_traced(run, kafka, trace):
     assert run(set_min_isr) == {}
     assert kafka.asked[-1] == ("min ISR", "t", 1)
     assert [entry[1:] for entry in trace if entry[2] == "min-isr"] == [(0, "min-isr", "", 1)]
+
+
+def test_elr_is_switched_and_that_is_traced(run, kafka, trace):
+    async def switch_elr(controller):
+        return await controller.switch_elr(on=False)
+
+    assert run(switch_elr) == {}
+    assert kafka.asked[-1] == ("ELR", False)
+    assert [entry[1:] for entry in trace if entry[2] == "elr-switch"] == [(0, "elr-switch", "", False)]
 
 
 def test_a_refusal_of_a_min_isr_is_told(run, kafka):

@@ -232,6 +232,28 @@ def test_no_other_setting_is(led, metadata, settings):
     assert led(metadata.config(**settings)) == []
 
 
+def test_that_elr_is_switched_is_told(led, metadata):
+    assert led(metadata.feature("eligible.leader.replicas.version", 0)) == [("elr-switch", "", False)]
+    assert led(metadata.feature("eligible.leader.replicas.version", 1)) == [("elr-switch", "", True)]
+    assert led(metadata.feature("eligible.leader.replicas.version", 1)) == []
+
+
+def test_while_elr_is_off_it_proves_nothing_to_be_eligible(led, metadata):
+    led(metadata.change(isr=(), leader=-1, elr=(1, 2)), metadata.feature("eligible.leader.replicas.version", 0))
+    assert led(metadata.register(1, 30)) == [("register", "", 1, 30, False)]
+
+    led(metadata.feature("eligible.leader.replicas.version", 1))
+    assert led(metadata.register(2, 40)) == [("register", "", 2, 40, True)]
+
+
+def test_no_other_feature_is(led, metadata):
+    assert led(metadata.feature("metadata.version", 30)) == []
+
+
+def test_nor_is_what_the_cluster_was_made_with(cluster, metadata):
+    assert cluster(metadata.feature("eligible.leader.replicas.version", 1), metadata.topic()) == []
+
+
 def test_what_a_topic_begins_with_is_no_change(cluster, metadata):
     told = cluster(metadata.topic(), metadata.config("min.insync.replicas", "2"), metadata.partition())
 
