@@ -264,7 +264,8 @@ class Controller(ABC):
 
     def _may_lead_again(self, partition: PartitionState, live: list[int]) -> bool:
         """Whether nobody is eligible any more and the last known leader may lead (``PartitionChangeBuilder.electAnyLeader``)."""
-        if not self.elr or partition.isr or partition.elr or partition.last_leader < 0:
+        on = self.elr or self.variant.safe_elr_switch
+        if not on or partition.isr or partition.elr or partition.last_leader < 0:
             return False
         return partition.last_leader in live or ("KAFKA-19522" in self.variant.bugs and partition.leader < 0)
 
