@@ -57,6 +57,7 @@ def test_a_failure_is_a_sentence_that_says_what_failed(spark: SparkSession) -> N
         spread.together(trip, [7])
 
 
+@pytest.mark.systems
 def test_a_hunt_is_the_same_on_spark_as_alone(spark: SparkSession) -> None:
     def hunt() -> Hunt:
         return Hunt(Attempt("kafka-0.11", Quarry(())), "intact", ClusterSpec(), 1, plans_a_round=48)

@@ -495,7 +495,9 @@ def of_reader(server: MotoServer) -> dict[str, str]:
             "(The AWS Access Key Id you provided does not exist in our records): the credentials must be right",
         ),
         ("wrong secret", "(The request signature we calculated does not match the signature you provided"),
-        ("only reads", "does not let us write to s3://campaigns/x (Access Denied)"),
+        pytest.param(
+            "only reads", "does not let us write to s3://campaigns/x (Access Denied)", marks=pytest.mark.systems
+        ),
     ],
 )
 def test_a_store_that_cannot_be_used_is_told_in_a_sentence_before_anything_runs(
