@@ -24,6 +24,7 @@ from tidemark.harness.search.shrink.origin import (
     OTHER_PARTITION,
     REPLACED_ORDER,
     STALE_LOG_START,
+    SWITCHED_ELR,
     TAKEN_BACK,
 )
 from tidemark.nodes.core.variant import Variant
@@ -85,6 +86,14 @@ FINDINGS: tuple[Finding, ...] = (
         lambda variant: isinstance(variant, Variant) and variant.elr and not variant.min_isr_keeps_elr,
         "min-isr-keeps-elr",
         ("stuck", "no-leader", "elr-forgotten"),
+    ),
+    Finding(
+        "ELR switched off and on",
+        "docs/findings/elr-switched.md",
+        "ELR is switched while brokers are down: the controller forgets who may lead, or takes another for the last leader",
+        SWITCHED_ELR,
+        lambda variant: isinstance(variant, Variant) and variant.elr and not variant.safe_elr_switch,
+        "safe-elr-switch",
     ),
     Finding(
         "min ISR by partition 0",

@@ -272,7 +272,8 @@ SCENES: dict[str, Scene] = {
     "led by who missed a deletion": deletions.led_by_who_missed_a_deletion,
     "retention without followers": deletions.retention_at_a_leader_without_followers,
     "min ISR changed unheard": settings.min_isr_changed_unheard,
-    "min ISR changed while all are down": settings.min_isr_changed_while_all_are_down,
+    "changed while all are down": settings.changed_while_all_are_down,
+    "ELR off for a while": settings.elr_off_for_a_while,
     "a slow candidate stands again": voting.slow_candidate_stands_again,
     "voters come back, and vote": voting.voters_come_back_and_vote,
     "each writes alone": voting.each_writes_alone,
@@ -292,7 +293,8 @@ _OF_PROFILES = {
     "the leader ends without a controller": {"controllers", "controller-reassignments"},
     "alone as the controller fails": {"controllers", "controller-reassignments"},
     "min ISR changed unheard": {"settings"},
-    "min ISR changed while all are down": {"settings"},
+    "changed while all are down": {"settings", "features"},
+    "ELR off for a while": {"features"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 from random import Random
 
 from tidemark.harness.search.hunt.cast import cast, leads_before, on
@@ -38,8 +39,8 @@ def min_isr_changed_unheard(rng: Random, kinds: Kinds, cluster: ClusterSpec, at:
     ]
 
 
-def min_isr_changed_while_all_are_down(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """The brokers end one after the other, and min ISR is changed, or is again what it was, before they are all back."""
+def changed_while_all_are_down(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """The brokers end one after the other, and a setting is changed, or is again what it was, before they are all back."""
     nodes = cast(rng, cluster)
     gap = log_uniform(rng, 20 * MS, 500 * MS)
     changed = at + int(4 * gap * rng.uniform(0.7, 1.3)) + int(cluster.settings.session_us * rng.choice((0, 1.2)))
@@ -58,5 +59,31 @@ def min_isr_changed_while_all_are_down(rng: Random, kinds: Kinds, cluster: Clust
             )
             for turn, node in enumerate(nodes)
         ),
-        on(rng, kinds.among(rng, "min-isr"), strikes, cluster, nodes[0], lasts),
+        on(rng, kinds.among(rng, "min-isr", "elr-off"), strikes, cluster, nodes[0], lasts),
+    ]
+
+
+def elr_off_for_a_while(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """All brokers end, ELR is switched off, all but the last leader are back and write; ELR is on again, and they crash."""
+    follower, next_leader, leader = cast(rng, cluster)
+    session = cluster.settings.session_us
+    gaps = (log_uniform(rng, 20 * MS, 300 * MS) for _ in range(8))
+    one_ends, other_ends, leader_ends = accumulate((next(gaps), next(gaps)), initial=at)
+    off = leader_ends + int(session * rng.choice((0.1, 1.2)))
+    other_back = off + next(gaps)
+    one_back = other_back + next(gaps)
+    on_again = one_back + int(session * rng.uniform(0.5, 2))
+    one_fails = on_again + next(gaps)
+    other_fails = one_fails + next(gaps)
+    all_back = other_fails + int(session * rng.uniform(1.1, 2))
+    leader_back = rng.choice((all_back, other_fails + next(gaps)))
+    ways = [kinds.among(rng, "restart", "restart", "crash") for _ in range(3)]
+    return [
+        leads_before(rng, at, cluster, leader),
+        on(rng, ways[0], one_ends, cluster, follower, one_back - one_ends),
+        on(rng, ways[1], other_ends, cluster, next_leader, other_back - other_ends),
+        on(rng, ways[2], leader_ends, cluster, leader, leader_back - leader_ends),
+        on(rng, kinds.among(rng, "elr-off"), off, cluster, leader, on_again - off),
+        on(rng, "crash", one_fails, cluster, follower, all_back - one_fails),
+        on(rng, "crash", other_fails, cluster, next_leader, all_back - other_fails),
     ]

@@ -10,6 +10,7 @@ from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Recove
 from tidemark.checkers.marks import exercised
 from tidemark.checkers.verdict.alike import without_numbers
 from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
+from tidemark.harness.search.findings import Finding
 from tidemark.harness.search.findings import known as finding_of
 from tidemark.harness.search.hunt.finishing import HAZARDS, Near
 from tidemark.harness.search.hunt.known import Known
@@ -93,9 +94,9 @@ def attempt(
             if still is not None:
                 caught = _the_same(_caught(still, shown, beside.history), quarry, verdict, run.history) or caught
             elif caught is not None and _shows(plan, known.preset, quarry, contract):
-                called = _repair(plan, quarry, contract, known)
+                called = _repair(plan, quarry, contract, known, _finding(variant, caught))
         if caught is not None and not called:
-            called = known.by_cause(caught.name, caught.cause) or _finding(variant, caught)
+            called = known.by_cause(caught.name, caught.cause) or _without_repair(variant, caught)
     of_known = [one for one in near if familiar.get(one.sort)]
     for one in of_known:
         reached.pop(NEAR + one.sort, None)
@@ -144,19 +145,23 @@ def _shows(plan: Plan, preset: str, quarry: Quarry, contract: str) -> bool:
     return not preset or quarry.in_(check(simulate(plan, parse_variant(preset), contract).history)) is not None
 
 
-def _repair(plan: Plan, quarry: Quarry, contract: str, known: Known) -> str:
-    """How what is known is called that a plan shows, by the repair without which it does."""
-    for repair in known.repairs:
+def _repair(plan: Plan, quarry: Quarry, contract: str, known: Known, likely: Finding | None) -> str:
+    """How what is known is called that a plan shows, by the repair without which it does; that of the likely one is tried first."""
+    for repair in sorted(known.repairs, key=lambda one: likely is None or one.title != likely.words):
         run = simulate(plan, parse_variant(repair.variant), contract)
         if quarry.in_(check(run.history)) is None:
             return repair.title
     return "several together of what is known"
 
 
-def _finding(variant: AnyVariant, caught: Caught) -> str:
-    """Which finding it is, of those that nothing repairs."""
-    cause = Cause(caught.name, VIOLATION, None, tuple(caught.cause.split("; ")))
-    found = finding_of(variant.name, cause)
+def _finding(variant: AnyVariant, caught: Caught) -> Finding | None:
+    """Which finding it is by its cause."""
+    return finding_of(variant.name, Cause(caught.name, VIOLATION, None, tuple(caught.cause.split("; "))))
+
+
+def _without_repair(variant: AnyVariant, caught: Caught) -> str:
+    """How it is called, if it is a finding that nothing repairs."""
+    found = _finding(variant, caught)
     return found.words if found is not None and found.repair is None else ""
 
 

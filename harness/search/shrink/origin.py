@@ -19,6 +19,7 @@ from tidemark.checkers.history.trace_events import (
     TIME,
     Append,
     Elect,
+    ElrSwitch,
     Isr,
     IsrChange,
     Lead,
@@ -42,6 +43,7 @@ NOBODY_LEFT = "a reassignment was taken back or replaced, and of the ISR nobody 
 NO_REPLICA_ELIGIBLE = "who was no replica any more had gone into the ELR"
 OTHER_PARTITION = "who left the ISR was not eligible, for partition 0 has fewer replicas than min ISR"
 FORGOTTEN_ELR = "min ISR was changed while nobody was in the ISR, and the controller forgot who was eligible"
+SWITCHED_ELR = "ELR had been switched off, and the controller did not know who could lead"
 REPLACED_ORDER = "an order to reassign replicas had taken the place of one under way, and was disobeyed"
 
 
@@ -90,6 +92,7 @@ def _found_in(run: _Run) -> tuple[Origin, ...]:
     found += _taken_from_all_in_sync(history.trace)
     found += _eligible_without_a_replica(history.trace)
     found += _nobody_is_eligible(history.trace)
+    found += _elr_was_switched(history.trace)
     found += _counted_by_partition_0(history.trace, history.meta.get("min_isr", 1))
     missed = frozenset(_missed_reigns(history.trace))
     if missed:
@@ -195,6 +198,35 @@ def _nobody_is_eligible(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
             now = IsrChange(event)
             if not now.isr and not now.elr:
                 yield Origin(changed, now.partition, FORGOTTEN_ELR)
+
+
+def _elr_was_switched(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
+    """Moments at which nobody is in ISR and ELR of a partition and ELR is off, or was when its leader was lost; and elections of a
+    last known leader that was not the last.
+    """
+    off = switched = False
+    last: dict[str, int] = {}
+    lost_while_off: set[str] = set()
+    empty: set[str] = set()
+    """Partitions of which nobody is in ISR and ELR."""
+    for event in trace:
+        kind, time = event[KIND], event[TIME]
+        if kind == ElrSwitch.kind:
+            off, switched = not ElrSwitch(event).on, True
+            yield from (Origin(time, name, SWITCHED_ELR) for name in empty if off)
+        elif kind in ("elect", "isr-change"):
+            now = Elect(event) if kind == "elect" else IsrChange(event)
+            name = now.partition
+            (empty.discard if now.isr or now.elr else empty.add)(name)
+            if name in empty and switched and (off or name in lost_while_off):
+                yield Origin(time, name, SWITCHED_ELR)
+            if isinstance(now, Elect) and now.leader < 0:
+                lost_while_off |= {name} if off else set()
+            elif isinstance(now, Elect):
+                if switched and now.how == "last-known" and now.leader != last.get(name, now.leader):
+                    yield Origin(time, name, SWITCHED_ELR)
+                last[name] = now.leader
+                lost_while_off.discard(name)
 
 
 def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:

@@ -51,15 +51,22 @@ def test_what_random_plans_show_of_findings_is_known(seed, index, expected):
 
 
 @pytest.mark.parametrize(
-    "name", ["unheard-shrink", "back-below-its-log-start", "min-isr-unheard", "eligibility-forgotten"]
+    ("name", "page"),
+    [
+        *(
+            (name, name)
+            for name in ("unheard-shrink", "back-below-its-log-start", "min-isr-unheard", "eligibility-forgotten")
+        ),
+        *((name, "elr-switched") for name in ("elr-switched-off", "elr-switched-on", "elr-last-leader")),
+    ],
 )
-def test_what_a_finding_s_own_script_shows_is_known(name):
+def test_what_a_finding_s_own_script_shows_is_known(name, page):
     played = run_scenario(find(name), "kafka-4.0")
     losses = [one for one in played.verdict.anomalies if one.verdict == "violation"]
     found = [known("kafka-4.0", cause) for one in losses for cause in causes_of(one, played.verdict, played.history)]
 
     assert found
-    assert {Path(one.page).stem for one in found} == {name}
+    assert {Path(one.page).stem for one in found} == {page}
 
 
 def test_a_run_says_what_of_it_is_known():

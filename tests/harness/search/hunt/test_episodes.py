@@ -545,6 +545,17 @@ def test_let_in_for_what_it_had_before_its_disk_was_lost():
 
 
 @pytest.mark.parametrize(
+    ("name", "anomaly"),
+    [("ELR off for a while", "lost-committed-write"), ("changed while all are down", "elr-forgotten")],
+)
+def test_elr_that_is_switched_at_a_bad_time(name, anomaly):
+    cluster = ClusterSpec()
+
+    assert shown_by(name, "kafka-4.0+forget-log-ends", cluster, 40, "features")[anomaly] >= 1
+    assert not shown_by(name, "kafka-4.0+forget-log-ends+safe-elr-switch", cluster, 40, "features")
+
+
+@pytest.mark.parametrize(
     ("scenes", "whose"),
     [
         (("deposed, and does not know", "each writes alone", "voters come back, and vote"), "votes"),

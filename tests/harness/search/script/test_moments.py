@@ -90,6 +90,12 @@ def test_a_min_isr_is_set_and_set_back():
     assert [deed for deed in deeds(found) if deed.startswith("set")] == ["set min ISR to 1", "set min ISR to 2"]
 
 
+def test_elr_is_switched_off_and_on():
+    found = story(Fault("elr-off", 700_000, 200_000), variant="kafka-4.0")
+
+    assert [deed for deed in deeds(found) if deed.startswith("switch")] == ["switch ELR off", "switch ELR on"]
+
+
 def test_a_broker_without_any_replica_has_a_name_too():
     found = story(
         Fault("reassignment", 700_000, target="b2"),

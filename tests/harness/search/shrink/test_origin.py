@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.checkers import History, check
-from tidemark.harness.search.shrink.origin import NOBODY_LEFT, STALE_LOG_START, origins_of
+from tidemark.harness.search.shrink.origin import NOBODY_LEFT, STALE_LOG_START, SWITCHED_ELR, origins_of
 
 APPENDED = (1, 1, "append", "t-0", 0, 2, (7, 8))
 
@@ -30,3 +30,36 @@ def test_a_reassignment_that_is_taken_back_or_replaced_leaves_somebody_in_sync(i
     elected = (2, 0, "elect", "t-0", -1, 1, isr, (), "offline", True, 1)
 
     assert origins(ordered, (2, 0, "reassign", "t-0", *instead), elected) == expected
+
+
+def lost(time, isr, elr=()):
+    return (time, 0, "elect", "t-0", -1, 1, isr, elr, "offline", True, 1)
+
+
+def leads(time, leader, how="online"):
+    return (time, 0, "elect", "t-0", leader, 2, (leader,), (), how, how != "last-known", 2)
+
+
+def switched(time, on):
+    return (time, 0, "elr-switch", "", on)
+
+
+NOBODY = (7, 0, "isr-change", "t-0", (), (), 2)
+
+
+@pytest.mark.parametrize(
+    ("trace", "expected"),
+    [
+        ((lost(2, (), (1,)), switched(3, False), NOBODY), [SWITCHED_ELR]),
+        ((lost(2, (), ()), switched(3, False)), [SWITCHED_ELR]),
+        ((switched(1, False), lost(2, (1,)), switched(3, True), NOBODY), [SWITCHED_ELR]),
+        ((switched(1, False), switched(2, True), lost(3, (), (1,)), NOBODY), []),
+        ((switched(1, False), lost(2, (1,)), leads(3, 1), switched(4, True), lost(5, (), (1,)), NOBODY), []),
+        ((lost(2, (), (1,)), NOBODY), []),
+        ((leads(1, 2), switched(2, False), switched(3, True), leads(8, 1, "last-known")), [SWITCHED_ELR]),
+        ((leads(1, 2), switched(2, False), switched(3, True), leads(8, 2, "last-known")), []),
+        ((leads(1, 2), leads(8, 1, "last-known")), []),
+    ],
+)
+def test_when_elr_is_switched_it_must_still_be_known_who_can_lead(trace, expected):
+    assert origins(*trace) == expected
