@@ -47,6 +47,9 @@ class NotedWorld:
     def reassign(self, partition, replicas):
         self.said.append(("reassign", partition, replicas))
 
+    def switch_elr(self, *, on):
+        self.said.append(("ELR", on))
+
     def set_min_isr(self, order):
         self.said.append(("min ISR", order))
         return 2 if order is None else order

@@ -671,6 +671,14 @@ def test_min_isr_is_set_and_set_back(world):
     assert w.entries[0][4]["min_isr"] == 1
 
 
+def test_elr_is_switched_off_and_on_again(world):
+    w, _ = world(Fault("elr-off", 5, 10))
+    w.until(5)
+    assert w.said == [("ELR", False)]
+    w.until(20)
+    assert w.said == [("ELR", False), ("ELR", True)]
+
+
 # Damaged files
 
 

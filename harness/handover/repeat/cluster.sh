@@ -58,6 +58,8 @@ properties() {
     echo "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT"
     echo "log.dirs=$DATA"
     echo "broker.session.timeout.ms=$SESSION_MS"
+    # A broker that is started again is refused until its last session has ended.
+    echo "initial.broker.registration.timeout.ms=$((SESSION_MS + 120000))"
     echo "replica.lag.time.max.ms=$LAG_MS"
     if [ "$1" -eq 0 ]; then
         echo "process.roles=controller"

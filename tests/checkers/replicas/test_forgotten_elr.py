@@ -104,6 +104,29 @@ def test_only_the_first_change_after_it_is_excused():
     assert found(*begun, change(6, (1,), (2, 3)), change(7, (1,), (3,))) == [("violation", 7, (2,))]
 
 
+def switched(time, on):
+    return (time, 0, "elr-switch", "", on)
+
+
+def test_while_elr_is_off_nobody_need_be_eligible_who_leaves_the_isr():
+    begun = (*THERE, ALL, switched(4, False))
+
+    assert found(*begun, change(5, (1, 2), (3,)), change(6, (1,))) == []
+
+
+def test_but_somebody_must_be_left_who_may_lead():
+    begun = (*THERE, ALL, change(5, (1,), (2, 3)), change(6, (), (1, 2, 3)), switched(7, False))
+
+    assert found(*begun, change(8, ())) == [("violation", 8, (1, 2, 3))]
+    assert found(*begun, change(8, (1,))) == []
+
+
+def test_and_when_it_is_on_again_all_is_as_before():
+    begun = (*THERE, ALL, change(4, (1, 2), (3,)), switched(5, False), switched(6, True))
+
+    assert found(*begun, change(7, (1,), (3,))) == [("violation", 7, (2,))]
+
+
 def test_the_min_isr_that_was_set_is_the_one_that_counts():
     begun = (*THERE, ALL, set_to(4, 1), change(5, (1, 2)))
 

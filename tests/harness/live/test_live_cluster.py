@@ -618,29 +618,36 @@ def test_the_controller_is_asked_for_a_reassignment_and_a_refusal_is_kept(cluste
     ]
 
 
-def test_the_controller_is_asked_to_set_min_isr_and_a_refusal_is_kept(cluster, monkeypatch):
+def test_the_controller_is_asked_to_change_settings_and_a_refusal_is_kept(cluster, monkeypatch):
     asked = []
 
     def set_min_isr(_controls, topics, min_isr):
         asked.append((sorted(topics), min_isr))
         return "" if min_isr == 2 else "it must not be so small"
 
+    def switch_elr(_controls, *, on):
+        asked.append(on)
+        return "not now" if on else ""
+
     monkeypatch.setattr(cluster.system, "set_min_isr", set_min_isr, raising=False)
+    monkeypatch.setattr(cluster.system, "switch_elr", switch_elr, raising=False)
     assert cluster.set_min_isr(1) == 1
     assert cluster.set_min_isr(None) == cluster.deployment.cluster.min_isr_of(None)
+    cluster.switch_elr(on=False)
+    cluster.switch_elr(on=True)
     settle(cluster)
 
-    assert asked == [(["t"], 1), (["t"], cluster.deployment.cluster.min_isr_of(None))]
-    assert ("min-isr", 1, "it must not be so small") in [
-        (one["how"], one["target"], one["why"]) for one in cluster.refused
-    ]
+    assert asked == [(["t"], 1), (["t"], cluster.deployment.cluster.min_isr_of(None)), False, True]
+    told = [(one["how"], one["target"], one["why"]) for one in cluster.refused]
+    assert ("min-isr", 1, "it must not be so small") in told
+    assert ("elr", 1, "not now") in told
 
 
-def test_where_nobody_can_set_min_isr_that_is_kept_too(cluster):
+def test_where_nobody_can_change_settings_that_is_kept_too(cluster):
     cluster.set_min_isr(1)
     settle(cluster)
 
-    assert [one["why"] for one in cluster.refused] == ["has no operator who could change min ISR"]
+    assert [one["why"] for one in cluster.refused] == ["has no operator who could change its settings"]
 
 
 def test_an_order_that_the_controller_did_not_answer_may_have_been_taken(cluster, monkeypatch):

@@ -266,6 +266,14 @@ def test_min_isr_is_set_by_the_controllers_keeper():
     assert kafka().set_min_isr({0: PlayedControl()}, {"t"}, 1) == "the sidecar cannot do min-isr"
 
 
+def test_elr_is_switched_by_the_controllers_keeper():
+    controller = PlayedControl(elr={})
+
+    assert kafka().switch_elr({0: controller}, on=False) == ""
+    assert controller.asked == [("elr", {"on": False})]
+    assert kafka().switch_elr({0: PlayedControl()}, on=True) == "the sidecar cannot do elr"
+
+
 def test_rules_go_to_every_keeper_with_their_sender():
     rules = {
         2: [{"kind": "fetch requests", "to": 1, "effect": "delay", "amount": 7}],
