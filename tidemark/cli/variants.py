@@ -69,7 +69,7 @@ def _as_json(variants: list[AnyVariant], *, compared: bool) -> dict[str, Any]:
 
 def _print_presets(variants: list[AnyVariant]) -> None:
     for family in FAMILIES:
-        own = [variant for variant in variants if family_of(variant) is family]
+        own = [variant for variant in variants if family_of(variant).name == family.name]
         width = max((len(variant.name) for variant in own), default=0)
         for variant in own:
             click.echo(f"{variant.name:<{width}}  {', '.join(modifiers(variant))}".rstrip())
