@@ -49,10 +49,13 @@ CONTAINERS = "containers"
 FOLDER = "confirmed"
 REPLAYS, NOISES = 5_000, 4
 """Of shrinking, as ``tidemark shrink`` has them."""
+ENDED_BY_HAND = "it was ended by Ctrl-C; the same command goes on"
+MAY_STOP = 10
+"""One in so many tries may end before the script does, or else another script is looked for; one at least."""
 
 
 class OfNoUseError(Exception):
-    """A script of the model cannot be played where it is to be, or as many first tries as may fail all stopped; says why."""
+    """A script of the model cannot be played where it is to be, or too often not to its end; says why."""
 
 
 class ConfirmOptions(Options):
@@ -205,7 +208,31 @@ def carry_on(caught: KeptHunt, wanted: Confirming) -> Ended:
                 )
                 caught.of_no_use[_of_catch(caught, kept)] = str(error)
     except KeyboardInterrupt:
-        return Ended(None, kept, modelled, "it was ended by Ctrl-C; the same command goes on", interrupted=True)
+        return Ended(None, kept, modelled, ENDED_BY_HAND, interrupted=True)
+
+
+def make_do(caught: KeptHunt, wanted: Confirming) -> Ended | None:
+    """Make the missing tries of the script that was seen most often, though it does not always come to its end: there is no better
+    one. Nothing if none was ever seen.
+    """
+    if wanted.brokers is None or isinstance(wanted.brokers.system, OutsideSystem):
+        return None
+    seen: list[tuple[float, KeptConfirmation, Modelled]] = []
+    for catch in caught.catches:
+        kept = _kept_of(caught, catch, wanted.brokers.word)
+        tries = [one for number in range(1, wanted.times + 1) if (one := kept.tried(number)) is not None]
+        modelled = kept.modelled()
+        if modelled is not None and any(one.seen for one in tries):
+            seen.append((sum(one.seen for one in tries) / len(tries), kept, modelled))
+    if not seen:
+        return None
+    _, kept, modelled = max(seen, key=lambda one: one[0])
+    console = output(stderr=True)
+    console.print(f"no script is better: {kept.script} is played on", highlight=False, markup=False, soft_wrap=True)
+    try:
+        return Ended(_play(kept, modelled, wanted, wanted.brokers, console, patient=True), kept, modelled)
+    except KeyboardInterrupt:
+        return Ended(None, kept, modelled, ENDED_BY_HAND, interrupted=True)
 
 
 def _of_catch(caught: KeptHunt, kept: KeptConfirmation) -> str:
@@ -344,12 +371,19 @@ def _modelled(caught: KeptHunt, catch: Catch, wanted: Confirming, status: Status
 
 
 def _play(
-    kept: KeptConfirmation, modelled: Modelled, wanted: Confirming, brokers: Brokers, console: Console
+    kept: KeptConfirmation,
+    modelled: Modelled,
+    wanted: Confirming,
+    brokers: Brokers,
+    console: Console,
+    *,
+    patient: bool = False,
 ) -> Confirmation:
     """Make the tries that are not made yet, and write the page after each.
 
     Raises:
-        click.ClickException: there are no machines. OfNoUseError: nobody can play this script there.
+        click.ClickException: there are no machines. OfNoUseError: nobody can play this script there, or too often not to its end,
+            and nobody is `patient`.
     """
     from tidemark.harness.search.confirm import try_of
     from tidemark.harness.search.confirm.tries import failed
@@ -387,9 +421,11 @@ def _play(
             console.print(f"{words}: {one.in_words}", highlight=False, markup=False, soft_wrap=True)
             if in_a_row == MOST_FAILURES:
                 raise click.ClickException(f"{MOST_FAILURES} tries in a row could not be carried out: {one.failure}")
-            tried = [found for at in range(1, MOST_FAILURES + 1) if (found := kept.tried(at)) is not None]
-            if number == len(tried) == MOST_FAILURES and all(found.stopped and not found.seen for found in tried):
-                raise OfNoUseError(f"{MOST_FAILURES} tries of {kept.script} did not come to its end: {one.stopped}")
+            tried = [found for at in range(1, number + 1) if (found := kept.tried(at)) is not None]
+            stopped = [found.stopped for found in tried if found.stopped and not found.seen]
+            if len(stopped) > max(1, times // MAY_STOP) and not patient:
+                words = f"{len(stopped)} of {len(tried)} tries of {kept.script} did not come to its end"
+                raise OfNoUseError(f"{words}: {stopped[-1]}")
     return _told(kept, modelled, times, failures, played)
 
 

@@ -17,7 +17,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from tidemark.cli import options as given
 from tidemark.cli.cluster_options import ClusterOptions
-from tidemark.cli.confirm import Confirming, ConfirmOptions, Ended, brokers_for, carry_on, forget, tell
+from tidemark.cli.confirm import Confirming, ConfirmOptions, Ended, brokers_for, carry_on, forget, make_do, tell
 from tidemark.cli.corpus import corpus_option, keep_catches, kept_plans
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
 from tidemark.cli.output import output
@@ -199,6 +199,10 @@ def hunt_command(options: HuntOptions) -> int:
             tell(further, output())
         if further.kept is not None or not limits.until_found or limits.tries or len(kept.of_no_use) == hopeless:
             break
+    if further is not None and further.kept is None and not further.interrupted:
+        further = make_do(kept, wanted) or further
+        if options.in_words and further.kept is not None:
+            tell(further, output())
     if not options.in_words:
         _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock, further)
     if not ended or (further is not None and further.interrupted):

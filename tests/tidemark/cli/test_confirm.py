@@ -196,17 +196,45 @@ def test_a_script_that_a_system_cannot_play_is_a_sentence(cli):
     assert words in said
 
 
-def test_a_script_that_does_not_come_to_its_end_three_times_makes_way_for_the_next(cli):
+def stops_in(cli, *tries):
+    """Targets that do not come to the script's end in these tries."""
+
     class Stops(SimulatedTarget):
         def boot(self):
             raise ScriptError("B does not start")
 
-    cli.becomes = Stops
+    def target(scenario, variant):
+        return (Stops if len(cli.plays) in tries else SimulatedTarget)(scenario, variant)
+
+    return target
+
+
+def test_a_script_that_does_not_come_to_its_end_twice_makes_way_for_the_next(cli):
+    cli.becomes = stops_in(cli, *range(9))
     code, _, told = cli("--confirm", "containers", "--times", "5", "--until-found", "--tries", "32")
 
     assert code == 2
+    assert len(cli.plays) == 2
+    assert "2 of 2 tries of " in told
     assert "did not come to its end: line 0: B does not start; the next that was caught is tried" in told
-    assert "try 4 of 5" not in told
+
+
+def test_where_no_script_is_better_it_is_played_on(cli):
+    cli.becomes = stops_in(cli, 1, 3)
+    code, said, told = cli("--confirm", "containers", "--times", "5", "--until-found", "--tries", "32")
+
+    assert code == 1
+    assert "2 of 3 tries of " in told
+    assert "no script is better: " in told
+    assert "seen in 3 of 5 tries on containers (2 did not come to the script's end)" in said
+
+
+def test_one_try_in_ten_may_stop(cli):
+    cli.becomes = stops_in(cli, 2)
+    code, said, _ = cli("--confirm", "containers", "--times", "4")
+
+    assert code == 1
+    assert "seen in 3 of 4 tries on containers (1 did not come to the script's end)" in said
 
 
 @pytest.mark.parametrize(
