@@ -61,8 +61,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
         history: what happened; a history with client operations only is judged by what the clients saw.
         contract: the promise to judge by (`ALL_PROMISES`), which alone counts then; else the history's own
             (``meta["contract"]``; `documented` instead of `kip-966` where ELR was off for a while), else `documented`, or `durable`
-            where nothing is known of the replicas. Others may count beside
-            a run's own (`Contract`).
+            where nothing is known of the replicas. Others may count beside a run's own (`Contract`).
 
     Raises:
         ValueError: there is no such promise, or the operations are not those of the history's own model (``meta["model"]``).

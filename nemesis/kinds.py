@@ -87,14 +87,8 @@ _DELETED = Amount(
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
-METADATA, WITHDRAWN, FILES, MEMBERS, CHANGED, SWITCHED = (
-    "metadata",
-    "withdrawals",
-    "files",
-    "members",
-    "settings",
-    "features",
-)
+METADATA, WITHDRAWN, FILES, MEMBERS = "metadata", "withdrawals", "files", "members"
+CHANGED, SWITCHED = "settings", "features"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 

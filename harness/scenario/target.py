@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from tidemark.checkers.history.elr import KIND as ELR_OFF
 from tidemark.checkers.history.history import Op
 from tidemark.harness.runs.at_rest import waiting_for
 from tidemark.harness.runs.phases import Ending, end, in_a_script
@@ -416,9 +417,9 @@ class ScriptTarget(ABC):
     def disturb_elr(self, *, on: bool) -> None:
         """Note that ELR is switched."""
         if on:
-            self.mend("elr-off", "ELR")
+            self.mend(ELR_OFF, "ELR")
         else:
-            self.disturb("elr-off", "ELR", {})
+            self.disturb(ELR_OFF, "ELR", {})
 
     def mend(self, kind: str, key: str) -> None:
         """Note that it healed."""

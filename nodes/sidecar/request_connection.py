@@ -16,14 +16,8 @@ from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
 from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
 
 METADATA, CREATE_TOPICS = 3, 19
-ELECT_LEADERS, ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM, UPDATE_FEATURES = (
-    43,
-    44,
-    45,
-    46,
-    55,
-    57,
-)
+ELECT_LEADERS, ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 43, 44, 45, 46
+DESCRIBE_QUORUM, UPDATE_FEATURES = 55, 57
 
 VERSIONS: Mapping[int, int] = {
     API_VERSIONS: 0,

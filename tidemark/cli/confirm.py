@@ -220,10 +220,10 @@ def make_do(caught: KeptHunt, wanted: Confirming) -> Ended | None:
     seen: list[tuple[float, KeptConfirmation, Modelled]] = []
     for catch in caught.catches:
         kept = _kept_of(caught, catch, wanted.brokers.word)
-        tries = [one for number in range(1, wanted.times + 1) if (one := kept.tried(number)) is not None]
-        modelled = kept.modelled()
-        if modelled is not None and any(one.seen for one in tries):
-            seen.append((sum(one.seen for one in tries) / len(tries), kept, modelled))
+        if (modelled := kept.modelled()) is not None:
+            made = kept.confirmation(modelled, wanted.times, {})
+            if made.seen:
+                seen.append((made.seen / len(made.tries), kept, modelled))
     if not seen:
         return None
     _, kept, modelled = max(seen, key=lambda one: one[0])
@@ -417,14 +417,13 @@ def _play(
                 one, history = try_of(number, modelled.anomaly, outcome, outcome.mismatches), outcome.history
                 in_a_row = 0
             kept.take(one, history)
-            _told(kept, modelled, times, failures, played)
+            made = [found for found in _told(kept, modelled, times, failures, played).tries if not found.failure]
             console.print(f"{words}: {one.in_words}", highlight=False, markup=False, soft_wrap=True)
             if in_a_row == MOST_FAILURES:
                 raise click.ClickException(f"{MOST_FAILURES} tries in a row could not be carried out: {one.failure}")
-            tried = [found for at in range(1, number + 1) if (found := kept.tried(at)) is not None]
-            stopped = [found.stopped for found in tried if found.stopped and not found.seen]
+            stopped = [found.stopped for found in made if found.stopped and not found.seen]
             if len(stopped) > max(1, times // MAY_STOP) and not patient:
-                words = f"{len(stopped)} of {len(tried)} tries of {kept.script} did not come to its end"
+                words = f"{len(stopped)} of {len(made)} tries of {kept.script} did not come to its end"
                 raise OfNoUseError(f"{words}: {stopped[-1]}")
     return _told(kept, modelled, times, failures, played)
 

@@ -220,13 +220,15 @@ def _elr_was_switched(trace: Sequence[TraceEvent]) -> Iterator[Origin]:
             (empty.discard if now.isr or now.elr else empty.add)(name)
             if name in empty and switched and (off or name in lost_while_off):
                 yield Origin(time, name, SWITCHED_ELR)
-            if isinstance(now, Elect) and now.leader < 0:
-                lost_while_off |= {name} if off else set()
-            elif isinstance(now, Elect):
+            if isinstance(now, IsrChange):
+                continue
+            if now.leader >= 0:
                 if switched and now.how == "last-known" and now.leader != last.get(name, now.leader):
                     yield Origin(time, name, SWITCHED_ELR)
                 last[name] = now.leader
                 lost_while_off.discard(name)
+            elif off:
+                lost_while_off.add(name)
 
 
 def _took_a_place(disobeyed: Anomaly, trace: Sequence[TraceEvent]) -> bool:

@@ -201,3 +201,13 @@ def test_each_run_of_a_command_has_a_folder_of_its_own(tmp_path):
     ]
     (tmp_path / "missed-reign-kafka-4.0-kafka-4.3.1" / "1").mkdir(parents=True)
     assert ScriptFolders(tmp_path, "-kafka-4.3.1", free=True)(scenario, Named).name == "2"
+
+
+def test_elr_is_switched_by_kafkas_tool_and_a_broker_waits_for_its_last_session_to_end():
+    text = shell_script(scripts.find("elr-last-leader"), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.").text
+
+    assert [line for line in text.splitlines() if line.startswith("switches_elr ")] == [
+        "switches_elr downgrade 0",
+        "switches_elr upgrade 1",
+    ]
+    assert 'echo "initial.broker.registration.timeout.ms=$((SESSION_MS + 120000))"' in text

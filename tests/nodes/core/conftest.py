@@ -231,6 +231,11 @@ class DrivenController(Machine):
         self.beat(now, *(b for b in self.controller.sessions if self.live(b) and b not in silent))
         return self.tick(now)
 
+    def lapse_in_turn(self):
+        """All three sessions end, one after the other: broker 1 is the last."""
+        for now_ms, broker in ((1_001, 3), (2_100, 2), (3_200, 1)):
+            self.lapse(now_ms * 1_000, broker)
+
     def alter(self, now, isr, *, source=1, leader_epoch=None, partition_epoch=None, broker_epoch=None, epochs=None):
         """A leader's proposal arrives, and is answered; what is not given is as it should be, broker epochs are 1, 2, 3 …"""
         leader_epoch = self.state.leader_epoch if leader_epoch is None else leader_epoch

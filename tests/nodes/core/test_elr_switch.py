@@ -4,6 +4,7 @@ import pytest
 
 from tidemark.nodes.core.messages import SwitchElr
 
+MS = 1_000
 KAFKAS, SAFE = "kafka-4.0", "kafka-4.0+safe-elr-switch"
 
 
@@ -20,15 +21,6 @@ def switched(controller):
         return c, switch
 
     return start
-
-
-MS = 1_000
-
-
-def all_end(c):
-    """One after the other: A is the last."""
-    for now, broker in ((1_001, 3), (2_100, 2), (3_200, 1)):
-        c.lapse(now * MS, broker)
 
 
 def test_it_is_told_and_nothing_changes_at_once(switched):
@@ -52,14 +44,14 @@ def test_who_has_no_elr_has_nothing_to_switch(switched):
     switch(600, on=True)
 
     assert c.did == []
-    all_end(c)
+    c.lapse_in_turn()
     assert c.state.isr == (1,)
 
 
 def test_while_it_is_off_the_last_member_stays_in_the_isr(switched):
     c, switch = switched(KAFKAS)
     switch(500, on=False)
-    all_end(c)
+    c.lapse_in_turn()
 
     assert (c.state.leader, c.state.isr, c.state.elr) == (-1, (1,), ())
 
@@ -67,7 +59,7 @@ def test_while_it_is_off_the_last_member_stays_in_the_isr(switched):
 @pytest.mark.parametrize(("variant", "elr", "leader"), [(KAFKAS, (), -1), (SAFE, (1, 2), 1)])
 def test_when_it_is_off_somebody_else_s_return_takes_the_elr_away(switched, variant, elr, leader):
     c, switch = switched(variant)
-    all_end(c)
+    c.lapse_in_turn()
     assert (c.state.isr, c.state.elr) == ((), (1, 2))
 
     switch(3_300, on=False)
@@ -80,7 +72,7 @@ def test_when_it_is_off_somebody_else_s_return_takes_the_elr_away(switched, vari
 
 def test_who_is_eligible_and_back_first_leads_also_when_it_is_off(switched):
     c, switch = switched(KAFKAS)
-    all_end(c)
+    c.lapse_in_turn()
     switch(3_300, on=False)
     c.back(3_400 * MS, 2)
 
@@ -91,7 +83,7 @@ def test_who_is_eligible_and_back_first_leads_also_when_it_is_off(switched):
 def test_when_it_is_on_again_nobody_knows_who_led_last(switched, variant, leader):
     c, switch = switched(variant)
     switch(500, on=False)
-    all_end(c)
+    c.lapse_in_turn()
     switch(3_300, on=True)
     assert c.state.isr == (1,)
 
@@ -104,7 +96,7 @@ def test_when_it_is_on_again_nobody_knows_who_led_last(switched, variant, leader
 def test_who_has_shut_down_cleanly_is_eligible_then(switched):
     c, switch = switched(KAFKAS)
     switch(500, on=False)
-    all_end(c)
+    c.lapse_in_turn()
     switch(3_300, on=True)
 
     c.register(3_400 * MS, 1, 2, c.controller.sessions[1].broker_epoch)
@@ -116,7 +108,7 @@ def test_who_has_shut_down_cleanly_is_eligible_then(switched):
 @pytest.mark.parametrize(("variant", "leader"), [(KAFKAS, 1), (SAFE, 2)])
 def test_a_leader_of_long_ago_is_taken_for_the_last(switched, variant, leader):
     c, switch = switched(variant)
-    all_end(c)
+    c.lapse_in_turn()
     switch(3_300, on=False)
     c.back(3_400 * MS, 2)
     c.back(3_500 * MS, 3)

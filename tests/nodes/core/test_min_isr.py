@@ -10,8 +10,7 @@ MS = 1_000
 
 def without_isr(controller, variant):
     c = controller(variant, min_isr=2)
-    for now, broker in ((1_001, 3), (2_100, 2), (3_200, 1)):
-        c.lapse(now * MS, broker)
+    c.lapse_in_turn()
     return c
 
 

@@ -215,6 +215,7 @@ def test_a_script_that_does_not_come_to_its_end_twice_makes_way_for_the_next(cli
 
     assert code == 2
     assert len(cli.plays) == 2
+    assert "try 4 of 5" not in told
     assert "2 of 2 tries of " in told
     assert "did not come to its end: line 0: B does not start; the next that was caught is tried" in told
 
