@@ -11,6 +11,7 @@ from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.simulated.target import SimulatedTarget
 from tidemark.harness.scenario.target import PATIENCE_US, ScriptError
 from tidemark.nodes.core.events import Started
+from tidemark.nodes.core.messages import LeaderAndIsr
 from tidemark.nodes.core.variant import Variant
 
 COMMANDS = (
@@ -27,6 +28,10 @@ COMMANDS = (
     "release",
 )
 QUICKEST_US = 200
+METADATA_WAIT_US = 500_000
+"""So long a fetch of metadata waits at the controller (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
+NEXT_FETCH_US = 20_000
+"""From one answer about metadata to the next, about."""
 
 
 class SlowHand(SimulatedTarget):
@@ -35,12 +40,14 @@ class SlowHand(SimulatedTarget):
     Attributes:
         reaction_us: how long a hand takes, about.
         message_us: how long a message takes in the mean.
+        uneven: on every other way from one node to another, drawn by the seed, messages take so many times as long.
         start_us: how long a broker takes to start, about.
         seed: of the draws, beside the script's and the variant's names.
     """
 
     reaction_us = 40_000
     message_us = 2_000
+    uneven = 1
     start_us = 1_000_000
     seed = ""
 
@@ -48,6 +55,11 @@ class SlowHand(SimulatedTarget):
         super().__init__(scenario, variant)
         self._noise = Random(f"{scenario.name} {variant.name} {self.reaction_us}{self.seed}")
         self._last: dict[tuple[int, int], int] = {}
+        self._means: dict[tuple[int, int], int] = {}
+        self._news_of_leaders: dict[int, list[tuple[int, LeaderAndIsr]]] = {}
+        """Broker → what it is told of leaders, and when."""
+        self._sleeps_since: dict[int, int] = {}
+        """Broker → since when."""
         self.simulation.send = self._deliver  # type: ignore[method-assign]
         for command in COMMANDS:
             setattr(self, command, self._late(getattr(self, command)))
@@ -70,9 +82,38 @@ class SlowHand(SimulatedTarget):
         simulation.listen(source, to, message)
         if simulation.stops(source, to, message):
             return
-        at = simulation.now + QUICKEST_US + int(self._noise.expovariate(1 / self.message_us))
+        at = simulation.now + QUICKEST_US + int(self._noise.expovariate(1 / self._mean(source, to)))
         self._last[source, to] = at = max(at, self._last.get((source, to), 0) + 1)
+        if isinstance(message, LeaderAndIsr):
+            self._news_of_leaders.setdefault(to, []).append((at, message))
         simulation.push(at, simulation.actors[to], message)
+
+    def _mean(self, source: int, to: int) -> int:
+        if self.uneven == 1:
+            return self.message_us
+        if (source, to) not in self._means:
+            self._means[source, to] = self.message_us * self._noise.choice((1, self.uneven))
+        return self._means[source, to]
+
+    def pause(self, broker: int) -> None:
+        super().pause(broker)
+        now = self.simulation.now
+        self._sleeps_since.setdefault(broker, now)
+        self._news_of_leaders[broker] = [one for one in self._news_of_leaders.get(broker, ()) if one[0] >= now]
+
+    def resume(self, broker: int) -> None:
+        """With KRaft a fetch of metadata waits at the controller when a broker falls asleep. If something is decided before that fetch
+        has waited enough, it is the answer, and the broker hears of it alone; of what came later it hears by its next fetch.
+        """
+        simulation, node = self.simulation, self.simulation.nodes[broker]
+        answered_by = self._sleeps_since.pop(broker, simulation.now) + METADATA_WAIT_US
+        told = self._news_of_leaders.pop(broker, [])
+        alone = self.variant.metadata_log and bool(told) and told[0][0] <= answered_by
+        later = [message for _, message in told[1:]] if alone else []
+        node.port.backlog[:] = [event for event in node.port.backlog if not any(event is one for one in later)]
+        super().resume(broker)
+        for message in later:
+            simulation.push(simulation.now + NEXT_FETCH_US, node, message)
 
     def boot(self) -> None:
         """Start the brokers one after the other."""

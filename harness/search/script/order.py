@@ -1,7 +1,8 @@
 """Another order of the same run: what does not depend on each other may be told in the order that is easier to bring about.
 
 An election is decided before anybody hears of it, and a record is sent by its leader before a follower has it. Told as late, or as
-early, as they may be, decisions need fewer gates: who hears of one reign hears of it before there is another to hear of.
+early, as they may be, decisions need fewer gates: who hears of one reign hears of it before there is another to hear of. And what a
+leader knows before it has the next record needs no gate that one fetch passes and the next does not.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from tidemark.harness.search.script.moment import Moment
 
 
 def eased(moments: Sequence[Moment]) -> list[Moment]:
-    """Fetches before their leader hears of another reign, then elections as late as somebody hears of them."""
-    return _elections_late(_fetches_early(list(moments)))
+    """Fetches before their leader hears of another reign, what can be before a record before it is sent, then elections as late as
+    somebody hears of them.
+    """
+    return _elections_late(_before_sends(_fetches_early(list(moments))))
 
 
 def _fetches_early(moments: list[Moment]) -> list[Moment]:
@@ -31,6 +34,25 @@ def _fetches_early(moments: list[Moment]) -> list[Moment]:
             if moment.hears == leader and moment.epoch > epoch:
                 moments.insert(earlier, moments.pop(place))
                 break
+    return moments
+
+
+def _before_sends(moments: list[Moment]) -> list[Moment]:
+    """What followers have fetched, and the high watermark that the leader raises for it, go before records that came later."""
+    for place in range(len(moments)):
+        moment = moments[place]
+        if not moment.pairs or not (moment.fetches or " has HW " in moment.shows):
+            continue
+        concerned = {node for pair in moment.pairs for node in pair}
+        to = place
+        for earlier in range(place - 1, -1, -1):
+            before = moments[earlier]
+            if before.does and before.does[0].startswith("send "):
+                to = earlier
+            elif before.does or before.hears or (before.node in concerned and _number(before) <= _number(moment)):
+                break
+        if to < place:
+            moments.insert(to, moments.pop(place))
     return moments
 
 

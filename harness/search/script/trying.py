@@ -32,10 +32,18 @@ class _SlowHand(SlowHand):
     message_us = 10_000
 
 
+class _UnevenHand(SlowHand):
+    """Between some nodes messages take their time, and between others none."""
+
+    reaction_us = 60_000
+    message_us = 4_000
+    uneven = 50
+
+
 HARD_WORLDS: tuple[type[SlowHand], ...] = tuple(
     type(f"{kind.__name__}{seed}", (kind,), {"seed": seed})
     for seed in ("", "2")
-    for kind in (_Hand, _SlowHand, _QuickHand)
+    for kind in (_Hand, _SlowHand, _QuickHand, _UnevenHand)
 )
 """In which a script should work too."""
 

@@ -210,7 +210,7 @@ def test_what_is_left_is_written_as_a_script_that_comes_out_as_it_says(shrink, t
 
     assert code == 1
     assert f"tidemark scenario '{script}'" in told
-    assert "shown by that script, and in 6 of 6 simulated worlds" in told
+    assert "shown by that script, and in 8 of 8 simulated worlds" in told
     scenario = read_scenario(script)
     assert scenario.name == "my-fork"
     assert run_scenario(scenario, "kafka-0.11").mismatches == []

@@ -38,6 +38,28 @@ def test_a_fetch_stays_behind_what_its_own_broker_did_and_behind_a_reign_that_it
     assert eased([in_epoch_2, A_LEADS, C_FETCHES]) == [in_epoch_2, A_LEADS, C_FETCHES]
 
 
+SEND_2 = Moment(15, ("send m2 to A",))
+A_HAS_BOTH = Moment(15, shows="A has LEO 2", node=1)
+B_FETCHES = Moment(10, shows="B has LEO 1", node=2, fetches=True, pairs=frozenset({(2, 1)}))
+A_COMMITS = Moment(16, shows="A has HW 1", node=1, pairs=frozenset({(2, 1), (3, 1)}))
+
+
+def test_what_a_record_has_no_part_in_comes_before_it_is_sent():
+    told = [SEND, A_HAS_IT, B_FETCHES, SEND_2, A_HAS_BOTH, C_FETCHES, A_COMMITS]
+    assert eased(told) == [SEND, A_HAS_IT, B_FETCHES, C_FETCHES, A_COMMITS, SEND_2, A_HAS_BOTH]
+
+
+def test_what_a_record_is_needed_for_comes_after_it():
+    both = Moment(16, shows="A has HW 2", node=1, pairs=frozenset({(2, 1), (3, 1)}))
+    cut = Moment(15, shows="C has LEO 0", node=3)
+    for told in (
+        [SEND, A_HAS_IT, SEND_2, A_HAS_BOTH, fetched(2), both],
+        [SEND, A_HAS_IT, SEND_2, cut, C_FETCHES],
+        [SEND, A_HAS_IT, SEND_2, Moment(15, ("crash A",)), C_FETCHES],
+    ):
+        assert eased(told) == told
+
+
 def test_log_ends_that_are_only_passed_are_left_out():
     assert coalesced([fetched(1), fetched(2)]) == [fetched(2)]
 
