@@ -102,8 +102,8 @@ class SlowHand(SimulatedTarget):
         self._news_of_leaders[broker] = [one for one in self._news_of_leaders.get(broker, ()) if one[0] >= now]
 
     def resume(self, broker: int) -> None:
-        """With KRaft a fetch of metadata waits at the controller when a broker falls asleep. If something is decided before that fetch
-        has waited enough, it is the answer, and the broker hears of it alone; of what came later it hears by its next fetch.
+        """With KRaft a fetch of metadata waits at the controller when a broker falls asleep. If something is decided before it has
+        waited enough, that is the answer, and the broker hears of it alone; of what came later it hears by its next fetch.
         """
         simulation, node = self.simulation, self.simulation.nodes[broker]
         answered_by = self._sleeps_since.pop(broker, simulation.now) + METADATA_WAIT_US
