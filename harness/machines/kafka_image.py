@@ -61,6 +61,9 @@ READY_FILES = ("Dockerfile.ready", "java-packages", "one-logger")
 JARS_FILES = ("Dockerfile.jars", "fetch-jars", "java-packages", "maven-packages", "pom.xml", "trust-certificates")
 BUILT_FILES = ("Dockerfile.built", "java-packages", "one-logger")
 BROKER_FILES = ("Dockerfile", "java-packages", "prepare-kafka")
+UPGRADE_FILES = ("Dockerfile.upgrade",)
+UPGRADE = "kafka-upgrade"
+"""The kind of an image that has two releases."""
 OLDEST = (2, 4, 0)
 """The first Kafka for Scala 2.13, the only one that all later ones have."""
 TRUSTED = (
@@ -134,6 +137,36 @@ def build_kafka_image(
         raise
     except (ContainerWorldError, DockerException, RequestException, OSError) as error:
         raise ImageError(f"the image of Kafka {version} cannot be built: {error}") from None
+    return built
+
+
+def build_upgrade_image(client: DockerClient, older: str, newer: str, tell: Callable[[str], None]) -> str:
+    """Build an image that has two releases, each in ``/opt/kafka-VERSION``, unless there is one of the same content.
+
+    Returns:
+        The image's id.
+
+    Raises:
+        ImageError: one of them cannot be had or built; the message is one sentence.
+    """
+    ids = [build_kafka_image(client, version, tell) for version in (older, newer)]
+    files = recipe_files(RECIPE, UPGRADE_FILES)
+    name = f"{REPOSITORY}:{older}..{newer}-{content_name(files, ' '.join(ids).encode())}"
+    try:
+        with one_at_a_time(tell):
+            if (built := local_id(client, name)) is None:
+                tell(f"putting Kafka {older} and {newer} into one image")
+                arguments = {"OLDER_IMAGE": ids[0], "NEWER_IMAGE": ids[1], "OLDER": older, "NEWER": newer}
+                what = f"the image of Kafka {older} and {newer}"
+                labels = {LABEL: UPGRADE}
+                built = build(client, files, arguments, what=what, dockerfile=UPGRADE_FILES[0], labels=labels, tag=name)
+                for image in client.images.list(filters={"label": f"{LABEL}={UPGRADE}"}):
+                    if is_old(image) and name not in image.tags:
+                        discard(client, image)
+    except ImageError:
+        raise
+    except (ContainerWorldError, DockerException, RequestException, OSError) as error:
+        raise ImageError(f"the image of Kafka {older} and {newer} cannot be built: {error}") from None
     return built
 
 

@@ -8,7 +8,7 @@ from tidemark.harness.search.corpus import KeptPlan
 from tidemark.harness.search.findings import FINDINGS
 from tidemark.harness.search.hunt.known import Known, Repair
 from tidemark.harness.zoo.repairs import repairs
-from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.core.variant import BUNDLES, Variant
 from tidemark.nodes.core.variant import parse_variant as parse_kafka
 from tidemark.nodes.families import parse_variant
 
@@ -53,7 +53,7 @@ def _words_that_repair(preset: str) -> set[str]:
     """The modifiers that take something known away from a preset, and add nothing."""
     variant = parse_variant(preset)
     known = dict(_of_the_zoo(preset, variant)) if isinstance(variant, Variant) else {}
-    return {word for repaired in known for word in repaired.split("+")[1:]}
+    return {*BUNDLES, *(word for repaired in known for word in repaired.split("+")[1:])}
 
 
 def _repaired_too(name: str, variant: Variant, hunted: Callable[[str], bool]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.nodes.core.broker import Broker
 from tidemark.nodes.core.controller import make_controller
-from tidemark.nodes.core.variant import EVERY, known
+from tidemark.nodes.core.variant import BUNDLES, EVERY, known
 from tidemark.nodes.families.family import Family
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ KAFKA = Family(
     name="kafka",
     title="Kafka's replication protocol",
     presets=EVERY,
+    bundles=BUNDLES,
     known=known,
     machine=_broker,
     controller=make_controller,

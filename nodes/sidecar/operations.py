@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from kio.schema.alter_partition_reassignments.v0 import request as alter
+from kio.schema.api_versions.v3.request import ApiVersionsRequest
 from kio.schema.create_topics.v4 import request as create
 from kio.schema.elect_leaders.v1.request import ElectLeadersRequest, TopicPartitions
 from kio.schema.errors import ErrorCode
@@ -24,6 +25,7 @@ from kio.schema.update_features.v1 import request as features
 from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.formats.wire.codec import API_VERSIONS
 from tidemark.nodes.formats.wire.names import topic_and_index
 from tidemark.nodes.sidecar.request_connection import (
     ALTER_CONFIGS,
@@ -46,6 +48,9 @@ ELECTION_SHARE = 0.2
 _OF_TOPIC, _SET = i8(2), i8(0)
 """A resource's type, and what is done with a setting (IncrementalAlterConfigs)."""
 ELR_FEATURE = "eligible.leader.replicas.version"
+METADATA_FEATURE = "metadata.version"
+_WITH_FEATURES = 3
+"""The version of ApiVersions that tells of features (KIP-584)."""
 _UPGRADE, _SAFE_DOWNGRADE = i8(1), i8(2)
 _NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE"})
 
@@ -156,14 +161,30 @@ class Operations:
 
     async def switch_elr(self, *, on: bool) -> None:
         """Set the feature ``eligible.leader.replicas.version`` to 1 or 0."""
-        wanted = features.FeatureUpdateKey(
-            feature=ELR_FEATURE, max_version_level=i16(int(on)), upgrade_type=_UPGRADE if on else _SAFE_DOWNGRADE
-        )
+        await self._update_feature(ELR_FEATURE, int(on), _UPGRADE if on else _SAFE_DOWNGRADE)
+
+    async def raise_features(self) -> None:
+        """Raise ``metadata.version`` to the newest that the controller's release has, and switch ELR on, as the last step of an
+        upgrade does (``kafka-features.sh upgrade --release-version``). Refused while a broker of an older release is registered.
+        """
+        asked = ApiVersionsRequest(client_software_name="tidemark", client_software_version="0")
+        async with self._connected(self._kafka) as connection:
+            answer = await connection.ask(API_VERSIONS, asked, self._timeout_s, _WITH_FEATURES)
+        newest = {str(one.name): int(one.max_version) for one in answer.supported_features}
+        for name, level in (
+            (METADATA_FEATURE, newest.get(METADATA_FEATURE, 0)),
+            (ELR_FEATURE, int(ELR_FEATURE in newest)),
+        ):
+            if level:
+                await self._update_feature(name, level, _UPGRADE)
+
+    async def _update_feature(self, name: str, level: int, way: i8) -> None:
+        wanted = features.FeatureUpdateKey(feature=name, max_version_level=i16(level), upgrade_type=way)
         request = features.UpdateFeaturesRequest(timeout=self._wait(), feature_updates=(wanted,), validate_only=False)
         answer = await self._ask_controller(UPDATE_FEATURES, request, lambda found: [found.error_code])
-        check(answer.error_code, f"{ELR_FEATURE} cannot be changed", answer.error_message)
+        check(answer.error_code, f"{name} cannot be changed", answer.error_message)
         for one in answer.results:
-            check(one.error_code, f"{ELR_FEATURE} cannot be changed", one.error_message)
+            check(one.error_code, f"{name} cannot be changed", one.error_message)
 
     # Reassignments
 

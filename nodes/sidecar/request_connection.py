@@ -97,19 +97,20 @@ class RequestConnection:
         with suppress(OSError):
             await self._writer.wait_closed()
 
-    async def ask(self, key: int, request: object, timeout_s: float) -> Any:  # noqa: ANN401 (kio's response entity)
-        """Send a request; its answer. After an error the connection cannot be used any more.
+    async def ask(self, key: int, request: object, timeout_s: float, version: int | None = None) -> Any:  # noqa: ANN401 (kio's response entity)
+        """Send a request; its answer. After an error the connection cannot be used any more. `version`: if it is not the usual one.
 
         Raises:
             OperationError: the other side does not take it, or there was no answer.
         """
         name = _NAMES.get(key, "ApiVersions")
+        version = VERSIONS[key] if version is None else version
         least, greatest = self.versions.get(key, (0, -1))
-        if self.versions and not least <= VERSIONS[key] <= greatest:
-            raise OperationError(f"{self.address} does not take {name} version {VERSIONS[key]}", "UNSUPPORTED_VERSION")
-        how = codec(key, VERSIONS[key])
+        if self.versions and not least <= version <= greatest:
+            raise OperationError(f"{self.address} does not take {name} version {version}", "UNSUPPORTED_VERSION")
+        how = codec(key, version)
         self._correlation += 1
-        frame = request_frame(key, VERSIONS[key], self._correlation, _CLIENT, flexible=how.flexible_request)
+        frame = request_frame(key, version, self._correlation, _CLIENT, flexible=how.flexible_request)
         how.write_request(frame, request)
         try:
             async with asyncio.timeout(timeout_s):

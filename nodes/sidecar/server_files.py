@@ -11,12 +11,28 @@ from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, SidecarConfig
 FORMATTED = Path("/opt/kafka/format")
 """A log directory of a KRaft controller as Kafka's own tool formats it."""
 
+RELEASE = Path("/opt/kafka")
+"""The Kafka that is run."""
 META = "meta.properties"
 _SPECIAL = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 class ServerFilesError(Exception):
     """A file that the node needs is not there; the message says which."""
+
+
+def choose_release(version: str, release: Path = RELEASE) -> None:
+    """Where the image has several, each in ``/opt/kafka-VERSION``, have ``/opt/kafka`` lead to this one.
+
+    Raises:
+        OSError: it cannot.
+    """
+    wanted = release.with_name(f"{release.name}-{version}")
+    if wanted.is_dir():
+        new = release.with_name(f"{release.name}.new")
+        new.unlink(missing_ok=True)
+        new.symlink_to(wanted.name)
+        new.replace(release)
 
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:

@@ -25,7 +25,7 @@ from tidemark.nodes.sidecar.admin_commands import SidecarCommands
 from tidemark.nodes.sidecar.config import SidecarConfig
 from tidemark.nodes.sidecar.end_of_jvm import FATAL, End
 from tidemark.nodes.sidecar.lines import dialect
-from tidemark.nodes.sidecar.server_files import ServerFilesError, format_directory
+from tidemark.nodes.sidecar.server_files import ServerFilesError, choose_release, format_directory
 from tidemark.nodes.sidecar.sidecar import KeeperError, Sidecar
 
 OK, GAVE_UP, UNUSABLE, BUG = 0, 1, 2, 70
@@ -43,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         lock = _wait_for_predecessor(Path(f"{config.process}.lock"))
         bound = bind(config.admin)
         trace = Trace(config.trace)
+        choose_release(config.version)
         format_directory(config)
     except (ConfigError, CannotStartError, ServerFilesError) as e:
         log.error("%s", e)  # noqa: TRY400 (a sentence for people)

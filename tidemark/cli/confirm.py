@@ -314,7 +314,7 @@ def _script_of(
         if modelled.sturdy[0] == modelled.sturdy[1]:
             break
     if best is None:
-        return None, None, next(iter(caught.of_no_use.values()), "nothing was caught")
+        return None, None, next(reversed(caught.of_no_use.values()), "nothing was caught")
     return *best, ""
 
 

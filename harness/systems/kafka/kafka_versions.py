@@ -34,6 +34,7 @@ PROTOCOLS = (
 names of the same protocols."""
 
 _TEXT = re.compile(r"kafka:(\d+(?:\.\d+)*)(?:@(\d+(?:\.\d+)*))?")
+_UPGRADE = re.compile(r"kafka:(\d+(?:\.\d+)*?)\.\.(\d+(?:\.\d+)*)")
 _BUILT = re.compile(r"kafka:(?:(\d+(?:\.\d+)*)\+)?([^+@]*/.*?)(?:@(\d+(?:\.\d+)*))?")
 """A path has a slash in it, and nothing but its first folder can be taken for a version."""
 _FULL = 3
@@ -109,16 +110,23 @@ class KafkaVersion:
         version: in full, such as ``2.8.2``.
         protocol: such as ``1.1``; None for the binary's own.
         build: somebody's own, if it is not the release.
+        later: what a node runs from its second start on, as in a rolling upgrade; None: the same.
     """
 
     version: str
     protocol: str | None = None
     build: KafkaBuild | None = None
+    later: str | None = None
 
     def __str__(self) -> str:
         """What ``--system`` calls it; of a build it says what it is, and not where it lies."""
         build = f"+{self.build.digest}" if self.build else ""
-        return f"kafka:{self.version}{build}" + (f"@{self.protocol}" if self.protocol else "")
+        later = f"..{self.later}" if self.later else ""
+        return f"kafka:{self.version}{later}{build}" + (f"@{self.protocol}" if self.protocol else "")
+
+    def at_start(self, number: int) -> KafkaVersion:
+        """What a node runs when it starts for the first (1), the second … time."""
+        return replace(self, version=self.later, later=None) if self.later and number > 1 else self
 
     @property
     def uses_zookeeper(self) -> bool:
@@ -137,7 +145,8 @@ class KafkaVersion:
 
 
 def parse_system(text: str) -> KafkaVersion:
-    """The broker that a person typed: ``kafka:VERSION``, ``kafka:PATH`` or ``kafka:VERSION+PATH``, and ``@PROTOCOL`` behind any.
+    """The broker that a person typed: ``kafka:VERSION``, ``kafka:PATH`` or ``kafka:VERSION+PATH``, and ``@PROTOCOL`` behind any; or
+    ``kafka:VERSION..VERSION``, an upgrade.
 
     Raises:
         SystemRefusalError: no such broker can be run.
@@ -145,13 +154,29 @@ def parse_system(text: str) -> KafkaVersion:
     match = _TEXT.fullmatch(text.strip())
     if match is not None:
         return _checked(KafkaVersion(match[1], match[2]))
+    match = _UPGRADE.fullmatch(text.strip())
+    if match is not None:
+        return _upgrade(match[1], match[2])
     match = _BUILT.fullmatch(text.strip())
     if match is None:
         raise SystemRefusalError(
-            f"{text!r} names no Kafka: use kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as kafka:2.8.2@1.1, or "
-            "a build of your own, kafka:PATH such as kafka:./kafka or kafka:VERSION+PATH such as kafka:4.3.1+./classes"
+            f"{text!r} names no Kafka: use kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as kafka:2.8.2@1.1, "
+            "kafka:VERSION..VERSION for an upgrade such as kafka:3.9.2..4.3.1, or a build of your own, kafka:PATH such as "
+            "kafka:./kafka or kafka:VERSION+PATH such as kafka:4.3.1+./classes"
         )
     return _checked(_built(match[1], Path(match[2]).expanduser(), match[3]))
+
+
+def _upgrade(version: str, later: str) -> KafkaVersion:
+    older, newer = _checked(KafkaVersion(version)), _checked(KafkaVersion(later))
+    if older.uses_zookeeper:
+        raise SystemRefusalError(
+            f"Kafka {version} keeps its cluster in ZooKeeper, which only a migration takes to KRaft: begin an upgrade with 3.3 or "
+            "newer"
+        )
+    if _number(version) >= _number(later):
+        raise SystemRefusalError(f"Kafka {later} is not newer than {version}: an upgrade is kafka:OLDER..NEWER")
+    return replace(older, later=newer.version)
 
 
 def _built(release: str | None, path: Path, protocol: str | None) -> KafkaVersion:

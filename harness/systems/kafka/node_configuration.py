@@ -40,7 +40,7 @@ def node_configuration(
     """The configuration of one sidecar.
 
     Args:
-        kafka: the binary.
+        kafka: the binary, or binaries.
         node: 0 for the controller's machine.
         incarnation: which start of this node it is, from 1.
         deployment: of this run.
@@ -51,6 +51,8 @@ def node_configuration(
     Raises:
         SystemRefusalError: no broker would start with this.
     """
+    protocol = protocol_for(kafka, deployment.variant.name)
+    kafka = kafka.at_start(incarnation)
     places = KafkaPlaces()
     machines, cluster = deployment.machines, deployment.cluster
     here = machines[node]
@@ -66,7 +68,6 @@ def node_configuration(
     )
     zookeeper = alone and kafka.uses_zookeeper
     kraft_controller = alone and not kafka.uses_zookeeper
-    protocol = protocol_for(kafka, deployment.variant.name)
     config: dict[str, Any] = {
         "node": node,
         "incarnation": incarnation,

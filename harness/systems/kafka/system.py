@@ -64,6 +64,7 @@ SESSION_END_S = 5.0
 LOOK_S = 0.1
 ELECTION_S = 30.0
 REASSIGNMENT_S = 30.0
+FEATURES_S = 2.0
 LEADERSHIP = "leadership"
 ISR_CHANGES = "ISR changes"
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
@@ -78,7 +79,7 @@ TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredExc
 
 
 class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
-    """``--system kafka:VERSION[@PROTOCOL]``, ``kafka:PATH``, ``kafka:VERSION+PATH``.
+    """``--system kafka:VERSION[@PROTOCOL]``, ``kafka:VERSION..VERSION``, ``kafka:PATH``, ``kafka:VERSION+PATH``.
 
     Args:
         kafka: version, and the protocol version it is held to, if any.
@@ -161,9 +162,12 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     # Install, configure, control
 
     def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
-        from tidemark.harness.machines.kafka_image import build_kafka_image
+        from tidemark.harness.machines.kafka_image import build_kafka_image, build_upgrade_image
 
-        image = build_kafka_image(client, self.kafka.version, tell, build_of=self.kafka.build)
+        if self.kafka.later is None:
+            image = build_kafka_image(client, self.kafka.version, tell, build_of=self.kafka.build)
+        else:
+            image = build_upgrade_image(client, self.kafka.version, self.kafka.later, tell)
         refuse_unknown(client, image, self.kafka.version, self.broker_config)
         return image
 
@@ -179,7 +183,12 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     def before_start(self, node: int, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
         """A broker that was killed cannot register again before its session with ZooKeeper has ended: the new one finds the old
         one's node, which is another session's, and gives up. Whoever supervises brokers tries until it works; here they wait.
+
+        In an upgrade the cluster's features are raised, unless the controller refuses because not all nodes are upgraded yet.
         """
+        if self.kafka.later is not None and node != CONTROLLER:
+            with suppress(NodeError):
+                controls[CONTROLLER].admin.ask("raise-features", timeout_s=FEATURES_S)
         if not self.kafka.uses_zookeeper or node == CONTROLLER:
             return
         deadline = time.monotonic() + 2 * deployment.cluster.settings.session_us / 1e6 + SESSION_END_S
@@ -327,7 +336,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def doubts_all_evidence(self) -> str:
         """A version whose log lines nobody has verified."""
-        return not_verified(self.kafka.version)
+        return not_verified(self.kafka.version) or (not_verified(self.kafka.later) if self.kafka.later else "")
 
     def describe(self, variant: AnyVariant) -> dict[str, Any]:
         """Binary, protocol, and settings that were asked for."""

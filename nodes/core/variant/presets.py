@@ -76,19 +76,39 @@ RELATIVES: dict[str, Variant] = {
 """Presets of other systems whose replication was made after Kafka's (docs/protocol.md, "Apache Fluss")."""
 EVERY = PRESETS | RELATIVES
 
+REPAIRED = dict.fromkeys(
+    (
+        "forget_log_ends",
+        "rebuild_epochs",
+        "log_start_with_cut",
+        "begin_anew",
+        "obeys_last_order",
+        "shrink_raises_epoch",
+        "cancel_keeps_min_isr",
+        "elr_of_replicas",
+        "min_isr_keeps_elr",
+        "own_replicas_bound_min_isr",
+        "answers_tell_min_isr",
+        "safe_elr_switch",
+    ),
+    True,
+)
+"""The switches that would repair what the pages of docs/findings tell of Kafka."""
+BUNDLES = {"repaired": REPAIRED}
+
 
 def parse_variant(text: str) -> Variant:
     """The variant a person typed.
 
     Args:
         text: a preset, followed by any number of ``+modifier``: ``no-fences``, ``all-fences``, ``no-FENCE-fence``,
-            ``FENCE-fence``, ``truncation=RULE``, ``truncation@BROKER=RULE``, ``KAFKA-NNNN``, ``elr``, ``no-elr`` and the other
-            switches.
+            ``FENCE-fence``, ``truncation=RULE``, ``truncation@BROKER=RULE``, ``KAFKA-NNNN``, ``repaired``, ``elr``, ``no-elr``
+            and the other switches.
 
     Raises:
         VariantError: with one sentence that lists what is possible.
     """
-    return parse(text, EVERY, known=known)
+    return parse(text, EVERY, BUNDLES, known)
 
 
 def known(_preset: str, _words: Sequence[str]) -> str:
@@ -96,5 +116,5 @@ def known(_preset: str, _words: Sequence[str]) -> str:
     switches = ", ".join(switch.word for switch in SWITCHES.values() if switch.word)
     return (
         f": use {', '.join(FencesOption.words)}, truncation={'|'.join(RULES)}, truncation@BROKER=…, {switches} (or no-…), "
-        f"or a bug: {', '.join(BUGS)}"
+        f"{', '.join(BUNDLES)}, or a bug: {', '.join(BUGS)}"
     )

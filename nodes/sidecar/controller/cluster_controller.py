@@ -136,6 +136,16 @@ class ClusterController:
         self._look()
         return {}
 
+    async def raise_features(self) -> dict[str, Any]:
+        """Raise metadata.version and ELR to what the release has.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer.
+        """
+        await self._asked(self._operations.raise_features())
+        self._look()
+        return {}
+
     async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> dict[str, Any]:
         """Give a partition other replicas, or another order of them. That it was ordered is traced, unless it was refused.
 

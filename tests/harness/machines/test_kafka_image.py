@@ -9,7 +9,13 @@ from docker.errors import ImageNotFound
 
 from tidemark.harness.machines import image_build, kafka_image
 from tidemark.harness.machines.errors import ImageError
-from tidemark.harness.machines.kafka_image import ReadyKafka, build_kafka_image, check_version
+from tidemark.harness.machines.kafka_image import (
+    UPGRADE,
+    ReadyKafka,
+    build_kafka_image,
+    build_upgrade_image,
+    check_version,
+)
 
 ROOT = Path(__file__).parents[3]
 RECIPE = ROOT / "docker" / "kafka"
@@ -242,3 +248,24 @@ def test_a_step_that_knows_why_it_fails_has_the_last_word():
     assert str(error.value) == (
         "Kafka 9.9.9 cannot be built: The command returned a non-zero code: 1 (Step 1/2 : RUN sh fetch-jars)"
     )
+
+
+# Two releases in one
+
+
+def test_an_upgrades_image_is_built_of_both_once(monkeypatch):
+    monkeypatch.setattr(kafka_image, "build_kafka_image", lambda _client, version, _tell: f"sha256:{version}")
+    asked = []
+
+    def build(client, files, arguments, **more):
+        asked.append((dict(files).keys(), arguments, more["dockerfile"], more["labels"]))
+        client.have[more["tag"]] = image("sha256:both", [more["tag"]])
+        return "sha256:both"
+
+    monkeypatch.setattr(kafka_image, "build", build)
+    engine = Engine()
+    engine.list = lambda **_: []
+
+    assert [build_upgrade_image(engine, "3.9.2", "4.3.1", quiet) for _ in range(2)] == ["sha256:both"] * 2
+    arguments = {"OLDER_IMAGE": "sha256:3.9.2", "NEWER_IMAGE": "sha256:4.3.1", "OLDER": "3.9.2", "NEWER": "4.3.1"}
+    assert asked == [({"Dockerfile.upgrade"}, arguments, "Dockerfile.upgrade", {"tidemark.image": UPGRADE})]

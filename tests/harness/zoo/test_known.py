@@ -51,6 +51,7 @@ def test_a_bug_that_was_put_back_is_what_is_hunted():
     [
         ("kafka-4.0+forget-log-ends", ""),
         ("kafka-4.0+forget-log-ends+begin-anew", ""),
+        ("kafka-4.0+repaired", ""),
         ("kafka-4.0+forget-log-ends+KAFKA-15586", "kafka-4.0"),
         ("kafka-2.7+truncation=kip279", "kafka-2.7"),
     ],

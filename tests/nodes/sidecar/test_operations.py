@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from kio.schema.alter_partition_reassignments.v0 import response as altered
 from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
+from kio.schema.api_versions.v3 import response as with_features
 from kio.schema.create_topics.v4 import response as created
 from kio.schema.elect_leaders.v1 import response as elected
 from kio.schema.errors import ErrorCode
@@ -18,7 +19,7 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, codec
 from tidemark.nodes.formats.wire.frames import FrameReader, response_frame
-from tidemark.nodes.sidecar.operations import ELR_FEATURE, Operations
+from tidemark.nodes.sidecar.operations import ELR_FEATURE, METADATA_FEATURE, Operations
 from tidemark.nodes.sidecar.request_connection import (
     ALTER_CONFIGS,
     ALTER_REASSIGNMENTS,
@@ -44,6 +45,7 @@ class Broker:
         self.apis = {key: VERSIONS.get(key, 0) for key in apis}
         self.answers = {}
         self.heard = []
+        self.features = {}
 
     async def __aenter__(self):
         self._tasks = set()
@@ -75,7 +77,9 @@ class Broker:
         key, version, correlation, length = struct.unpack_from(">hhih", frame)
         how = codec(key, version)
         request = how.read_request(frame, 10 + length + how.flexible_request)
-        if key == API_VERSIONS:
+        if key == API_VERSIONS and version:
+            response = self._with_features()
+        elif key == API_VERSIONS:
             keys = [ApiVersion(api_key=i16(k), min_version=i16(0), max_version=i16(v)) for k, v in self.apis.items()]
             response = ApiVersionsResponse(error_code=ErrorCode.none, api_keys=tuple(keys))
         else:
@@ -86,6 +90,15 @@ class Broker:
         if isinstance(response, bytes):
             return struct.pack(">ii", 4 + len(response), correlation) + response
         return response_frame(correlation, how.response_header, how.write_response, response)
+
+    def _with_features(self):
+        supported = tuple(
+            with_features.SupportedFeatureKey(name=name, min_version=i16(0), max_version=i16(newest))
+            for name, newest in self.features.items()
+        )
+        return with_features.ApiVersionsResponse(
+            error_code=ErrorCode.none, api_keys=(), throttle_time=NOW, supported_features=supported
+        )
 
 
 def run(what):
@@ -312,6 +325,43 @@ def test_elr_is_switched(on, level, kind):
         (wanted,) = seen[0].feature_updates
         assert (wanted.feature, wanted.max_version_level, wanted.upgrade_type) == (ELR_FEATURE, level, kind)
         assert not seen[0].validate_only
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    ("has", "raised"),
+    [
+        ({METADATA_FEATURE: 30, "kraft.version": 1, ELR_FEATURE: 1}, [(METADATA_FEATURE, 30), (ELR_FEATURE, 1)]),
+        ({METADATA_FEATURE: 21}, [(METADATA_FEATURE, 21)]),
+    ],
+)
+def test_what_the_cluster_can_do_is_raised_to_what_the_controller_s_release_has(has, raised):
+    async def main():
+        seen = []
+        async with Broker((*BROKER_APIS, UPDATE_FEATURES)) as broker:
+            broker.apis[API_VERSIONS] = 3
+            broker.features = has
+            broker.answers = {METADATA: cluster(1), UPDATE_FEATURES: lambda r: (seen.append(r), updated())[1]}
+            await asked_of(broker).raise_features()
+        wanted = [one for request in seen for one in request.feature_updates]
+        assert [(one.feature, one.max_version_level) for one in wanted] == raised
+        assert {one.upgrade_type for one in wanted} == {1}
+
+    run(main)
+
+
+def test_a_broker_of_an_older_release_keeps_it_from_being_raised():
+    async def main():
+        async with Broker((*BROKER_APIS, UPDATE_FEATURES)) as broker:
+            broker.apis[API_VERSIONS] = 3
+            broker.features = {METADATA_FEATURE: 30, ELR_FEATURE: 1}
+            broker.answers = {
+                METADATA: cluster(1),
+                UPDATE_FEATURES: lambda _: updated(ErrorCode.invalid_update_version),
+            }
+            with pytest.raises(OperationError, match=r"metadata.version cannot be changed: .*INVALID_UPDATE_VERSION"):
+                await asked_of(broker).raise_features()
 
     run(main)
 

@@ -9,6 +9,7 @@ from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.sidecar.config import SidecarConfig
 from tidemark.nodes.sidecar.server_files import (
     ServerFilesError,
+    choose_release,
     format_directory,
     log_directory,
     metadata_directory,
@@ -93,3 +94,25 @@ def test_with_zookeeper_there_is_nothing_to_do(config, tmp_path):
 def test_an_image_without_a_formatted_directory(config, tmp_path):
     with pytest.raises(ServerFilesError, match=r"meta.properties is missing: build the image anew."):
         format_directory(config, tmp_path / "nowhere")
+
+
+def test_of_two_releases_the_one_that_is_wanted_is_run(tmp_path):
+    release = tmp_path / "kafka"
+    for version in ("3.9.2", "4.3.1"):
+        (tmp_path / f"kafka-{version}").mkdir()
+        (tmp_path / f"kafka-{version}" / "which").write_text(version)
+    release.symlink_to("kafka-3.9.2")
+
+    for version in ("4.3.1", "4.3.1", "3.9.2"):
+        choose_release(version, release)
+        assert (release / "which").read_text() == version
+
+
+def test_the_only_release_stays(tmp_path):
+    release = tmp_path / "kafka"
+    release.mkdir()
+
+    choose_release("4.3.1", release)
+
+    assert release.is_dir()
+    assert not release.is_symlink()

@@ -13,6 +13,7 @@ from tidemark.harness.simulator.execute import execute
 from tidemark.harness.why import why_of
 from tidemark.nemesis import Plan, WorkloadSpec, generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 ROOT = Path(__file__).parents[4]
 KEPT = ROOT / "results/published/corpus"
@@ -144,3 +145,10 @@ def test_the_plan_of_a_finding_shows_it_and_its_control_does_not():
     assert execute(plan, "kafka-4.0").verdict.named("lost-committed-write")
     assert pages("kafka-4.0+own-replicas-bound-min-isr", plan) == set()
     assert pages("kafka-4.0", control) == set()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_repaired_preset_has_nothing_that_a_page_tells_how_to_repair(preset):
+    repaired = parse_variant(f"{preset}+repaired")
+
+    assert [one.words for one in FINDINGS if one.repair and one.of(repaired)] == []

@@ -18,8 +18,11 @@ from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 
 @pytest.mark.parametrize(
-    "text", ["kafka:2.8.2", "kafka:2.8.2@0.10.2", "kafka:2.8.2@1.1", "kafka:3.9.1", "kafka:3.9.1@3.9", "kafka:4.1.1"]
-)
+    "text", [
+        "kafka:2.8.2", "kafka:2.8.2@0.10.2", "kafka:2.8.2@1.1", "kafka:3.9.1", "kafka:3.9.1@3.9", "kafka:4.1.1",
+        "kafka:3.9.2..4.3.1",
+    ],
+)  # fmt: skip
 def test_a_system_is_called_what_was_typed(text):
     assert str(parse_system(text)) == text
 
@@ -31,6 +34,11 @@ def test_a_system_is_called_what_was_typed(text):
         ("kafka:", "names no Kafka"),
         ("kafka:latest", "names no Kafka"),
         ("kafka:2.8.2@", "names no Kafka"),
+        ("kafka:3.9.2..", "names no Kafka"),
+        ("kafka:3.9.2..4.3.1@3.9", "names no Kafka"),
+        ("kafka:3.9.2..4.3", "4.3 is not a whole version of Kafka"),
+        ("kafka:4.3.1..3.9.2", "Kafka 3.9.2 is not newer than 4.3.1: an upgrade is kafka:OLDER..NEWER"),
+        ("kafka:2.8.2..4.3.1", "keeps its cluster in ZooKeeper, .*: begin an upgrade with 3.3 or newer"),
         ("kafka:2.8", "2.8 is not a whole version of Kafka: use three numbers"),
         ("kafka:1.1.0", "Kafka 1.1.0 is too old .* use kafka:2.8.2@1.1$"),
         ("kafka:0.10.2", "Kafka 0.10.2 is too old .* use kafka:2.8.2@0.10.2$"),
@@ -264,3 +272,11 @@ def test_the_model_of_a_binary_under_a_protocol(version, protocol, rule, epochs,
 )
 def test_the_model_of_a_kraft_binary(version, model):
     assert model_variant(version, None) == parse_variant(model)
+
+
+def test_in_an_upgrade_a_node_runs_the_newer_release_from_its_second_start_on():
+    upgrade = parse_system("kafka:3.9.2..4.3.1")
+
+    assert [upgrade.at_start(number).version for number in (1, 2, 3)] == ["3.9.2", "4.3.1", "4.3.1"]
+    assert shown_preset(upgrade) == "kafka-3.7"
+    assert protocol_for(upgrade, "kafka-3.7") == "3.9"

@@ -102,3 +102,11 @@ def test_settings_that_were_asked_for_reach_every_node_and_win(told):
     for node in (0, 1):
         found = told("kafka:2.8.2", node, log_flush_interval_messages="1", min_insync_replicas="1").properties
         assert (found["log.flush.interval.messages"], found["min.insync.replicas"]) == ("1", "1")
+
+
+@pytest.mark.parametrize("node", [0, 2])
+def test_in_an_upgrade_each_start_is_told_its_own_release_and_nothing_else_changes(told, node):
+    first, second = (told("kafka:3.9.2..4.3.1", node, incarnation=number) for number in (1, 2))
+
+    assert (first.version, second.version) == ("3.9.2", "4.3.1")
+    assert first.properties == second.properties == told("kafka:4.3.1", node).properties
