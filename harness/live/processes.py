@@ -192,8 +192,9 @@ class Processes:
         return True
 
     def _answers(self, node: int, incarnation: int) -> None:
+        """It may be about to be killed again, which was decided while it started."""
         state = self._states[node]
-        state.away = state.away and state.incarnation != incarnation
+        state.away = state.away and not (state.running and state.incarnation == incarnation)
         state.too_early = 0
         self._notify("start", node)
 

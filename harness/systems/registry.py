@@ -1,9 +1,9 @@
 """Finds a system by what a person typed after ``--system``.
 
-``tidemark``, ``kafka:VERSION[@PROTOCOL]``, ``kafka:VERSION..VERSION``, ``kafka:[VERSION+]PATH``, ``nats:VERSION[@sync-always]``, ``etcd:VERSION``,
-``fluss:VERSION`` are here. Another is a Python file (``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``) or an installed
-package's entry point of the group ``tidemark.systems``; both give a function ``system(argument: str)``, of a RealSystem or a
-System (docs/systems.md).
+``tidemark``, ``kafka:VERSION[@PROTOCOL]``, ``kafka:VERSION..VERSION``, ``kafka:[VERSION+]PATH``, ``nats:VERSION[@sync-always]``,
+``etcd:VERSION``, ``fluss:VERSION`` are here. Another is a Python file (``--system ./my_system.py`` or ``./my_system.py:ARGUMENT``)
+or an installed package's entry point of the group ``tidemark.systems``; both give a function ``system(argument: str)``, of a
+RealSystem or a System (docs/systems.md).
 """
 
 from __future__ import annotations

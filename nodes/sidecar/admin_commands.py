@@ -57,7 +57,6 @@ class SidecarCommands:
             "reassign": self._reassign,
             "min-isr": self._min_isr,
             "elr": self._elr,
-            "raise-features": self._raise_features,
         }
 
     async def _status(self, _command: dict[str, Any]) -> Answer:
@@ -143,9 +142,6 @@ class SidecarCommands:
         if type(on) is not bool:
             raise CommandError("on must be true or false")
         return await controller.switch_elr(on=on)
-
-    async def _raise_features(self, _command: dict[str, Any]) -> Answer:
-        return await self._controller("raises features").raise_features()
 
     def _controller(self, does: str) -> ClusterController:
         if self._sidecar.controller is None:

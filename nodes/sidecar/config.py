@@ -48,6 +48,7 @@ class SidecarConfig:
         kafka: a listener of the JVM that is the sidecar's own.
         data: the log directory. trace: file. process: file for the number and start time of the main JVM.
         quiet: the JVM logs what it would by default, and nothing is traced of the partitions' logs: for measurements.
+        raises_features: the controller is asked to raise metadata.version and ELR to what its release has, until it does.
     """
 
     node: int
@@ -68,6 +69,7 @@ class SidecarConfig:
     peers: dict[str, int] = field(default_factory=dict)
     partitions: dict[str, tuple[int, ...]] = field(default_factory=dict)
     quiet: bool = False
+    raises_features: bool = False
 
     @property
     def is_controller(self) -> bool:
@@ -110,6 +112,7 @@ class SidecarConfig:
             trace=take.path("trace"),
             process=take.path("process"),
             quiet=take.flag("quiet"),
+            raises_features=take.flag("raises_features"),
         )
         take.nothing_left()
         if config.is_controller != (config.node == 0):

@@ -32,8 +32,8 @@ class SystemOptions(Options):
         "kafka:4.3.1+./classes puts a folder of classes, or a jar, in front of a release (docs/real-kafka.md). "
         "Anything but tidemark implies --world docker.",
         default=OWN,
-        metavar="tidemark|kafka:VERSION[@PROTOCOL]|kafka:VERSION..VERSION|kafka:[VERSION+]PATH|nats:VERSION[@sync-always]|etcd:VERSION|fluss:VERSION|"
-        "FILE.py",
+        metavar="tidemark|kafka:VERSION[@PROTOCOL]|kafka:VERSION..VERSION|kafka:[VERSION+]PATH|nats:VERSION[@sync-always]|"
+        "etcd:VERSION|fluss:VERSION|FILE.py",
     )
     broker_config: tuple[str, ...] = option(
         "A further setting of Kafka's brokers; may be given several times.", multiple=True, metavar="KEY=VALUE"

@@ -108,7 +108,7 @@ class SlowHand(SimulatedTarget):
         simulation, node = self.simulation, self.simulation.nodes[broker]
         answered_by = self._sleeps_since.pop(broker, simulation.now) + METADATA_WAIT_US
         told = self._news_of_leaders.pop(broker, [])
-        alone = self.variant.metadata_log and bool(told) and told[0][0] <= answered_by
+        alone = getattr(self.variant, "metadata_log", False) and bool(told) and told[0][0] <= answered_by
         later = [message for _, message in told[1:]] if alone else []
         node.port.backlog[:] = [event for event in node.port.backlog if not any(event is one for one in later)]
         super().resume(broker)

@@ -13,8 +13,8 @@ from tidemark.harness.search.script.moment import Moment
 
 
 def eased(moments: Sequence[Moment]) -> list[Moment]:
-    """Fetches before their leader hears of another reign, what can be before a record before it is sent, then elections as late as
-    somebody hears of them.
+    """Fetches before their leader hears of another reign; what can be before a record or a pause, before it; then elections as late
+    as somebody hears of them.
     """
     return _elections_late(_before_sends(_fetches_early(list(moments))))
 
@@ -38,7 +38,9 @@ def _fetches_early(moments: list[Moment]) -> list[Moment]:
 
 
 def _before_sends(moments: list[Moment]) -> list[Moment]:
-    """What followers have fetched, and the high watermark that the leader raises for it, go before records that came later."""
+    """What followers have fetched, and the high watermark that the leader raises for it, go before records that came later, and
+    before their leader falls asleep with the answer under way.
+    """
     for place in range(len(moments)):
         moment = moments[place]
         if not moment.pairs or not (moment.fetches or " has HW " in moment.shows):
@@ -47,7 +49,7 @@ def _before_sends(moments: list[Moment]) -> list[Moment]:
         to = place
         for earlier in range(place - 1, -1, -1):
             before = moments[earlier]
-            if before.does and before.does[0].startswith("send "):
+            if before.does and before.does[0].startswith(("send ", "pause ")):
                 to = earlier
             elif before.does or before.hears or (before.node in concerned and _number(before) <= _number(moment)):
                 break

@@ -64,7 +64,6 @@ SESSION_END_S = 5.0
 LOOK_S = 0.1
 ELECTION_S = 30.0
 REASSIGNMENT_S = 30.0
-FEATURES_S = 2.0
 LEADERSHIP = "leadership"
 ISR_CHANGES = "ISR changes"
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
@@ -183,12 +182,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     def before_start(self, node: int, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
         """A broker that was killed cannot register again before its session with ZooKeeper has ended: the new one finds the old
         one's node, which is another session's, and gives up. Whoever supervises brokers tries until it works; here they wait.
-
-        In an upgrade the cluster's features are raised, unless the controller refuses because not all nodes are upgraded yet.
         """
-        if self.kafka.later is not None and node != CONTROLLER:
-            with suppress(NodeError):
-                controls[CONTROLLER].admin.ask("raise-features", timeout_s=FEATURES_S)
         if not self.kafka.uses_zookeeper or node == CONTROLLER:
             return
         deadline = time.monotonic() + 2 * deployment.cluster.settings.session_us / 1e6 + SESSION_END_S

@@ -22,6 +22,8 @@ INTERNAL_PORT = 9092
 LOOK_S = 0.01
 SEEN_S = 10.0
 """For a decision that was answered to be in the log."""
+RAISE_S = 1.0
+"""From one try to raise features to the next."""
 PERHAPS_TAKEN = frozenset(
     {"", "NOT_CONTROLLER", "REQUEST_TIMED_OUT", "UNKNOWN_SERVER_ERROR", "REASSIGNMENT_IN_PROGRESS"}
 )
@@ -56,24 +58,28 @@ class ClusterController:
         self._fail = fail
         self._operations = operations or Operations(config.kafka, config.node, peers)
         self._log: ControllerLog = open_controller_log(config)
-        self._looking: asyncio.Task[None] | None = None
+        self._raises_features = config.raises_features
+        self._tasks: list[asyncio.Task[None]] = []
         self._latest_us = 0
         self._held: list[Entry] = []
         self._holds = False
         self._one_at_a_time = asyncio.Lock()
 
     async def start(self) -> None:
-        """Read what there is, and watch."""
+        """Read what there is, and watch; in an upgrade, raise what the cluster can do as soon as it may be."""
         self._look()
-        self._looking = asyncio.get_running_loop().create_task(self._watch())
+        loop = asyncio.get_running_loop()
+        self._tasks.append(loop.create_task(self._watch()))
+        if self._raises_features:
+            self._tasks.append(loop.create_task(self._raise_features()))
 
     async def close(self) -> None:
         """Read to the end, and watch no more."""
-        if self._looking is not None:
-            self._looking.cancel()
+        for task in self._tasks:
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._looking
-            self._looking = None
+                await task
+        self._tasks.clear()
         self._holds = False
         self._look()
 
@@ -86,6 +92,16 @@ class ClusterController:
         while True:
             await asyncio.sleep(LOOK_S)
             self._look()
+
+    async def _raise_features(self) -> None:
+        """Kafka refuses as long as a broker of an older release is registered."""
+        while True:
+            await asyncio.sleep(RAISE_S)
+            try:
+                await self._operations.raise_features()
+            except OperationError:
+                continue
+            return
 
     def _look(self) -> None:
         """Trace what was decided. The times are those of the log, so that a decision comes before what it brings about."""
@@ -133,16 +149,6 @@ class ClusterController:
             CommandError: Kafka refused, or did not answer.
         """
         await self._asked(self._operations.switch_elr(on=on))
-        self._look()
-        return {}
-
-    async def raise_features(self) -> dict[str, Any]:
-        """Raise metadata.version and ELR to what the release has.
-
-        Raises:
-            CommandError: Kafka refused, or did not answer.
-        """
-        await self._asked(self._operations.raise_features())
         self._look()
         return {}
 

@@ -583,6 +583,21 @@ def test_while_the_controller_is_down_what_it_said_last_stands(killable):
     assert not killable.processes.away(0)
 
 
+def test_a_controller_that_is_to_be_killed_again_while_it_starts_stays_away(killable):
+    """It answers for a moment, and nobody knows then that it will be gone."""
+    assert killable.leader_of(T) == 1
+    controller = killable.nodes[0]
+    controller.blocked = "start"
+    killable.stop(0, "crash")
+    killable.start(0)
+    killable.stop(0, "crash")
+    controller.go.set()
+    settle(killable)
+
+    assert controller.done == ["kill", "start", "kill"]
+    assert killable.processes.away(0)
+
+
 def test_what_cannot_be_done_fails_the_run(cluster):
     cluster.nodes[1].fails = "kill"
     cluster.stop(1, "crash")

@@ -34,15 +34,3 @@ def test_a_broker_switches_nothing():
     command = SidecarCommands(SimpleNamespace(controller=None)).by_name()["elr"]
     with pytest.raises(CommandError, match="only the controller switches ELR"):
         asyncio.run(command({"do": "elr", "on": True}))
-
-
-def test_the_controller_is_asked_to_raise_what_the_cluster_can_do():
-    asked = []
-
-    async def raise_features():
-        asked.append("raised")
-        return {}
-
-    sidecar = SimpleNamespace(controller=SimpleNamespace(raise_features=raise_features))
-    asyncio.run(SidecarCommands(sidecar).by_name()["raise-features"]({"do": "raise-features"}))
-    assert asked == ["raised"]

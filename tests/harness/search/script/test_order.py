@@ -49,6 +49,11 @@ def test_what_a_record_has_no_part_in_comes_before_it_is_sent():
     assert eased(told) == [SEND, A_HAS_IT, B_FETCHES, C_FETCHES, A_COMMITS, SEND_2, A_HAS_BOTH]
 
 
+def test_an_answer_that_was_under_way_comes_before_its_leader_sleeps():
+    pause = Moment(12, ("pause A",))
+    assert eased([SEND, A_HAS_IT, pause, C_FETCHES]) == [SEND, A_HAS_IT, C_FETCHES, pause]
+
+
 def test_what_a_record_is_needed_for_comes_after_it():
     both = Moment(16, shows="A has HW 2", node=1, pairs=frozenset({(2, 1), (3, 1)}))
     cut = Moment(15, shows="C has LEO 0", node=3)

@@ -177,26 +177,6 @@ def test_who_has_no_such_session_starts_at_once(deployment, text, node):
     system.before_start(node, {0: None}, deployment(system.default_variant))
 
 
-def test_in_an_upgrade_every_start_tries_to_raise_what_the_cluster_can_do(deployment):
-    asked = []
-    controller = SimpleNamespace(admin=SimpleNamespace(ask=lambda order, timeout_s: asked.append(order)))
-    system = kafka("kafka:3.9.2..4.3.1")
-    for node in (0, 2):
-        system.before_start(node, {0: controller}, deployment(system.default_variant))
-    kafka("kafka:4.3.1").before_start(2, {0: controller}, deployment("kafka-4.0"))
-
-    assert asked == ["raise-features"]
-
-
-def test_that_it_is_refused_keeps_no_broker_from_starting(deployment):
-    def refuses(order, timeout_s):
-        raise NodeError("brokers of an older release are there")
-
-    system = kafka("kafka:3.9.2..4.3.1")
-    controller = SimpleNamespace(admin=SimpleNamespace(ask=refuses))
-    system.before_start(2, {0: controller}, deployment(system.default_variant))
-
-
 @pytest.mark.parametrize(
     "why",
     [

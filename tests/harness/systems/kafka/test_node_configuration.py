@@ -110,3 +110,4 @@ def test_in_an_upgrade_each_start_is_told_its_own_release_and_nothing_else_chang
 
     assert (first.version, second.version) == ("3.9.2", "4.3.1")
     assert first.properties == second.properties == told("kafka:4.3.1", node).properties
+    assert (first.raises_features, second.raises_features) == (False, node == 0)

@@ -1,5 +1,6 @@
 import asyncio
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,7 @@ class Kafka:
         self.asked = []
         self.replicas, self.leader = (1, 2, 3), 1
         self.refuse, self.refuse_with = "", "REFUSED"
+        self.refused_raises, self.raised = 3, asyncio.Event()
 
     def log(self, *records, time_ms=5000):
         with self._path.open("ab") as file:
@@ -52,6 +54,13 @@ class Kafka:
     async def switch_elr(self, *, on):
         self._ask("ELR", on)
         self.log(self._metadata.feature("eligible.leader.replicas.version", int(on)))
+
+    async def raise_features(self):
+        self.asked.append("raise")
+        if self.asked.count("raise") < self.refused_raises:
+            raise OperationError("brokers of an older release are there", "INVALID_UPDATE_VERSION")
+        self.log(self._metadata.feature("eligible.leader.replicas.version", 1))
+        self.raised.set()
 
     def begin(self, replicas):
         """What comes and what goes is under way, and stays so."""
@@ -339,6 +348,26 @@ def test_elr_is_switched_and_that_is_traced(run, kafka, trace):
     assert run(switch_elr) == {}
     assert kafka.asked[-1] == ("ELR", False)
     assert [entry[1:] for entry in trace if entry[2] == "elr-switch"] == [(0, "elr-switch", "", False)]
+
+
+def test_in_an_upgrade_features_are_raised_as_soon_as_kafka_permits_it(config, kafka, trace, monkeypatch):
+    monkeypatch.setattr(cluster_controller, "RAISE_S", 0.001)
+
+    async def main(config):
+        controller = ClusterController(config, trace.extend, pytest.fail, kafka)
+        await controller.start()
+        await controller.create_topics({"t-0": [1, 2, 3]}, {"min.insync.replicas": 2})
+        if config.raises_features:
+            await asyncio.wait_for(kafka.raised.wait(), 10)
+        await asyncio.sleep(0.05)
+        await controller.close()
+
+    asyncio.run(main(config))
+    assert "raise" not in kafka.asked
+
+    asyncio.run(main(replace(config, raises_features=True)))
+    assert kafka.asked.count("raise") == 3
+    assert [entry[1:] for entry in trace if entry[2] == "elr-switch"] == [(0, "elr-switch", "", True)]
 
 
 def test_a_refusal_of_a_min_isr_is_told(run, kafka):
