@@ -12,6 +12,7 @@ from random import Random
 from tidemark.nemesis.fault import Fault, Trigger
 from tidemark.nemesis.kind import Stop, between
 from tidemark.nemesis.kinds import (
+    BETWEEN_DISKS,
     DAMAGES,
     DELETIONS,
     KINDS,
@@ -24,6 +25,7 @@ from tidemark.nemesis.kinds import (
 from tidemark.nemesis.long_lasting import end_of_long, with_some_long
 from tidemark.nemesis.plan import Plan, WorkloadSpec
 from tidemark.nemesis.profiles import kinds_of, lasts_long
+from tidemark.nemesis.send import Send
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
@@ -39,6 +41,9 @@ _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
 without an election tells nothing about truncation."""
 _DRAWN_FOR_EVERY_FAULT = ("slow", "lossy", "late-leadership", "fast-failover")
 """Kinds whose amounts are drawn for faults of every kind, so that a seed's plans stay what they are."""
+_SILENT = 0.5
+"""Share of plans, in profiles in which logs are moved, whose producers fall silent before the faults end. What a move has lost of a
+log's leader epochs comes back with the next record."""
 _LASTS = between(50 * MS, 3 * SECOND)
 
 
@@ -67,14 +72,16 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     known = kinds_of(profile)
     kinds = _swarm(rng, known)
-    deletions, damages, elects, leaves = (
-        [kind for kind in some if kind in known] for some in (DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS))
+    deletions, damages, elects, leaves, log_moves = (
+        [kind for kind in some if kind in known]
+        for some in (DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS))
     )
     moves = REASSIGNMENT in known
     cluster = cluster_of_plans(profile, cluster)
     if moves:
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
         kinds += [kind for kind in known if KINDS[kind].awaits]
+    kinds += log_moves * (1 + len(kinds) // 3)
     triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
@@ -93,8 +100,9 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
         move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
         faults.append(replace(move, after=None))
-    if leaves and not any(fault.kind in leaves for fault in faults):
-        faults.append(_fault(rng, rng.choice(leaves), rng.randrange(SECOND // 2, end), cluster, triggers))
+    for every in (leaves, log_moves):
+        if every and not any(fault.kind in every for fault in faults):
+            faults.append(_fault(rng, rng.choice(every), rng.randrange(SECOND // 2, end), cluster, triggers))
     if all(fault.after is not None for fault in faults if fault.kind in elects):
         faults = [replace(fault, after=None) if fault.kind in elects else fault for fault in faults]
     if damages:
@@ -105,7 +113,9 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if intensity != 1:
         apart = Random(f"tidemark plan/{seed}/{index}/{profile}/intensity")  # so that all else stays as it is
         wanted = int(len(faults) * intensity + apart.random())
-        faults = _some_of(apart, faults, wanted, (elects, deletions, [REASSIGNMENT] * moves, damages, leaves))
+        faults = _some_of(
+            apart, faults, wanted, (elects, deletions, [REASSIGNMENT] * moves, damages, leaves, log_moves)
+        )
         faults += [drawn(apart) for _ in range(wanted - len(faults))]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
@@ -114,9 +124,21 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
+    if log_moves and rng.random() < _SILENT:
+        workload = _falls_silent(rng, workload, int(end * rng.uniform(0.2, 0.7)), cluster.partitions)
     if UNCLEAN in known and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
+
+
+def _falls_silent(rng: Random, workload: WorkloadSpec, until: int, partitions: int) -> WorkloadSpec:
+    """The same, but nothing is sent from then on."""
+    sends = []
+    for producer in range(1, workload.producers + 1):
+        at = 0
+        while (at := at + int(workload.interval_us * (0.5 + rng.random()))) < until:
+            sends.append(Send(at, producer, rng.randrange(partitions), 1 + int(rng.random() * workload.batch)))
+    return replace(workload, sends=tuple(sorted(sends, key=lambda send: send.at_us)))
 
 
 def _damaging_one(rng: Random, faults: list[Fault], damages: list[str], end: int, cluster: ClusterSpec) -> list[Fault]:

@@ -109,6 +109,14 @@ class FaultTarget(Protocol):
     def switch_elr(self, *, on: bool) -> None:
         """Have an operator switch ELR on or off."""
 
+    def move_log(self, partition: str, broker: int, rate: int) -> None:
+        """Have a broker move its replica to its other log directory; if ``rate`` is not 0, this broker's moves copy so many bytes a
+        second from now on. Only where brokers have two.
+        """
+
+    def unthrottle_moves(self, broker: int) -> None:
+        """A broker's moves go on as fast as they can."""
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
 
@@ -247,6 +255,9 @@ class Injector:
             case does.SwitchElr():
                 world.switch_elr(on=False)
                 return lambda: world.switch_elr(on=True)
+            case does.MoveLog():
+                world.move_log(partition, node, fault.amount)
+                return lambda: world.unthrottle_moves(node) if fault.amount else None
             case does.Move() as move:
                 self._move(fault, partition, node, detail, move)
         return None

@@ -36,13 +36,14 @@ class Part(StrEnum):
 
 class Unit(StrEnum):
     """What an amount is: a time that belongs to the protocol's own times, another time (both in µs), a share in thousandths, or a
-    number of bits or of replicas.
+    number of bits, of replicas, or of bytes a second.
     """
 
     TIME = "time"
     WALL_TIME = "wall time"
     SHARE = "share"
     BITS = "bits"
+    RATE = "bytes a second"
     REPLICAS = "replicas"
 
 
@@ -159,6 +160,10 @@ class SetMinIsr(Doing):
 
 class SwitchElr(Doing):
     """Switch ELR off; at the end, on."""
+
+
+class MoveLog(Doing):
+    """Have a broker move a replica to its other log directory, at the amount's rate, or as fast as it can; at the end, that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from tidemark.nemesis.kind import (
     Hinder,
     Kind,
     Move,
+    MoveLog,
     OnLinks,
     Part,
     Pause,
@@ -42,7 +43,7 @@ from tidemark.nemesis.links import (
     with_controller,
     with_controller_by_pick,
 )
-from tidemark.nemesis.sentence import BITS, CHANCE, LATELY, REPLICAS, SHARE, TIME, Sentence, Words, by_pick
+from tidemark.nemesis.sentence import BITS, CHANCE, LATELY, RATE, REPLICAS, SHARE, TIME, Sentence, Words, by_pick
 from tidemark.nodes.core.damage import CUT_TAIL, FLIP_BITS
 from tidemark.nodes.core.settings import MS
 
@@ -61,6 +62,7 @@ NOBODY, CUT_OFF, LATE, DEAF, ALL = "nobody", "cut-off", "late", "deaf", "everyon
 A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasting-controller", "isr", "registrations"
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
 WITHDRAWAL, MEMBERSHIP, SETTINGS, ELR = "withdrawal", "membership", "settings", "elr"
+LOG_DIRECTORIES = "log-directories"
 """What kinds need."""
 
 _WAYS = ("", " (both ways)", " (on the way to the controller only)", " (on the way from the controller only)")
@@ -88,7 +90,7 @@ _DELETED = Amount(
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
 METADATA, WITHDRAWN, FILES, MEMBERS = "metadata", "withdrawals", "files", "members"
-CHANGED, SWITCHED = "settings", "features"
+CHANGED, SWITCHED, BETWEEN_DISKS = "settings", "features", "log-dirs"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -200,6 +202,11 @@ _TABLE: tuple[Kind, ...] = (
          needs=(SETTINGS, AN_ISR), holds_back=NOBODY),
     Kind("elr-off", Sentence("an operator switches ELR off (the feature eligible.leader.replicas.version); at the end on again"),
          Part.SETTINGS, SwitchElr(), SWITCHED, needs=(ELR, SETTINGS, AN_ISR), holds_back=NOBODY),
+    Kind("move-log-dir",
+         Sentence("move the target's replica of the partition to the broker's other log directory, at ", RATE,
+                  "; at the end as fast as it can"),
+         Part.REPLICAS, MoveLog(), BETWEEN_DISKS, Amount(Unit.RATE, one_of(0, 0, 0, 1, 100, 10_000)), needs=(LOG_DIRECTORIES,),
+         holds_back=NOBODY, only_real=True),
     Kind("controller-isolated", Sentence("cut the controller from all brokers"),
          Part.CONTROLLER, OnLinks("cut", of_controller), CONTROLLERS, needs=(A_CONTROLLER,), holds_back=ALL),
     Kind("controller-crash",
@@ -250,6 +257,8 @@ def kinds_that_need(what: str) -> frozenset[str]:
     return frozenset(kind.word for kind in _TABLE if what in kind.needs)
 
 
+MOVES_LOGS = kinds_that_need(LOG_DIRECTORIES)
+"""What needs brokers with two log directories: runs whose plan has one of these have such brokers."""
 LINK_FAULTS, CONTROLLER_LINKS = kinds_on(Part.LINKS), kinds_on(Part.TALK)
 """What acts on links: any of a broker's, or those between it and the controller, in one direction or both."""
 CONTROLLER_KINDS, MACHINE_KINDS, DELETIONS = kinds_on(Part.CONTROLLER), kinds_on(Part.MACHINE), kinds_on(Part.RECORDS)

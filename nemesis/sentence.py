@@ -59,6 +59,9 @@ def by_pick(in_plans: str, in_general: str = "", *as_planned: str) -> Words:
 TIME: Final = Words("`amount` µs", "a given time", ("{time}",))
 SHARE: Final = Words("`amount` per mille", "a given share", ("{share}",))
 REPLICAS: Final = Words("`amount`", "a given number", ("{number}",))
+RATE: Final = Words(
+    "`amount` bytes a second (0: as fast as it can)", "a given rate", ("{number} bytes a second (0: no bound)",)
+)
 BITS: Final = Words("`amount` bits", "a few bits", ("{number} bits",))
 CHANCE: Final = Words("with `amount` per mille", "(a given share)", ("({share})",))
 LATELY: Final = Words("of the last `amount` µs", "of a given time before", ("of {time} before",))

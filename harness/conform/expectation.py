@@ -14,12 +14,13 @@ from tidemark.harness.systems.system import System
 
 def judged(outcome: ScenarioOutcome, system: System) -> ScenarioOutcome:
     """The outcome on a system that has a model of its own: matched if nothing in it differs from what the model does, but for what
-    is known and explained. On any other system it stays as it is, held against the script's claims.
+    is known and explained. On any other system it stays as it is, held against the script's claims; so does a script that moves
+    logs between log directories, which no model can.
 
     Leader epochs are compared by the reigns they stand for (``tidemark conform`` shows both side by side).
     """
     stands_for = system.model(outcome.variant)
-    if stands_for is None:
+    if stands_for is None or outcome.scenario.moves_logs:
         return outcome
     model, name = stands_for
     pairing = Pairing(outcome.scenario, outcome.variant, model, name)

@@ -139,6 +139,7 @@ def _node(path: Path, history: History) -> tuple[int, KafkaNode]:
         raise KeptFolderError(f"{path} is no Kafka's: an archive is made of a run with --system kafka:VERSION")
     number = int(config["node"])
     data = str(config["properties"].get("log.dirs", PLACES.data))
+    data = PLACES.data if "," in data else data
     log = files.get(PLACES.log, b"").decode(errors="replace")
     return number, KafkaNode(
         "controller" if number == 0 else f"broker-{number}",

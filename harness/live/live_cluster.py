@@ -28,10 +28,12 @@ from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_b
 from tidemark.harness.systems.capabilities import (
     CANNOT_CHANGE_SETTINGS,
     CANNOT_REASSIGN,
+    HAS_ONE_LOG_DIRECTORY,
     NO_ELECTIONS,
     ChangesSettings,
     Elects,
     HandsOverController,
+    MovesLogs,
     Reassigns,
     Retains,
     VotesItself,
@@ -41,6 +43,7 @@ from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT, Plan
 from tidemark.nemesis.damage import Damage
+from tidemark.nemesis.kinds import MOVES_LOGS
 from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
 from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.families import AnyVariant
@@ -49,6 +52,8 @@ MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
 """Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting
 for its clock."""
 
+MOVE = "move-log-dir"
+"""What an order to move a log is called where it was refused."""
 BOOT_S = 20.0
 START_ALL_S = 240.0
 SETTLE_S = 240.0
@@ -94,6 +99,7 @@ class LiveCluster(ClusterNodes):
             variant,
             workload=work or "",
             follows_syncs=any(fault.row.of_syncs for fault in plan.faults),
+            two_log_directories=any(fault.kind in MOVES_LOGS for fault in plan.faults),
         )
         super().__init__(deployment, system or TidemarkSystem(), delay=delay)
         self.clocks_us: dict[int, int] = {}
@@ -360,6 +366,29 @@ class LiveCluster(ClusterNodes):
     def switch_elr(self, *, on: bool) -> None:
         """Have an operator switch it."""
         self._change("elr", int(on), lambda system: system.switch_elr(self.controls, on=on))
+
+    def move_log(self, partition: str, broker: int, rate: int) -> None:
+        """Have a broker move its replica; of one that does not run, nothing moves."""
+        if not self.running(broker):
+            return
+
+        def move(system: MovesLogs) -> str:
+            refused = rate and system.throttle_moves(self.controls, broker, rate)
+            return refused or system.move_log(self.controls, broker, partition)
+
+        self._of_moves(broker, partition, "move a log of", move)
+
+    def unthrottle_moves(self, broker: int) -> None:
+        self._of_moves(broker, "", "unthrottle", lambda system: system.throttle_moves(self.controls, broker, 0))
+
+    def _of_moves(self, broker: int, partition: str, what: str, deed: Callable[[MovesLogs], str]) -> None:
+        def ask() -> None:
+            asked_us = self.now_us()
+            refused = deed(self.system) if isinstance(self.system, MovesLogs) else HAS_ONE_LOG_DIRECTORY
+            if refused:
+                self._refuse(asked_us, partition, MOVE, broker, refused)
+
+        self.call_at(self.now_us(), lambda: self._submit(broker, ADMIN, what, ask))
 
     def _change(self, setting: str, value: int, change: Callable[[ChangesSettings], str]) -> None:
         def ask() -> None:

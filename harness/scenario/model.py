@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.harness.scenario.records import LogRecord, Names
 from tidemark.nodes.core.cluster import ClusterSpec
+
+MOVES_A_LOG = re.compile(r"move the log of (\S+)")
+"""The command that needs brokers with two log directories."""
 
 
 class ScenarioError(ValueError):
@@ -131,6 +135,11 @@ class Scenario:
     steps: list[Step] = field(default_factory=list)
     outcomes: dict[str, Expected] = field(default_factory=dict)
     text: str = ""
+
+    @property
+    def moves_logs(self) -> bool:
+        """Whether logs are moved between the log directories of a broker."""
+        return any(MOVES_A_LOG.fullmatch(command.text) for step in self.steps for command in step.commands)
 
     def named(self, batches: Iterable[tuple[int, int, Sequence[int]]], start: int = 0) -> tuple[LogRecord, ...]:
         """The records of (base offset, epoch, values) from an offset on, by their names."""

@@ -334,6 +334,23 @@ class ScriptTarget(ABC):
             ScriptError: it was refused, or there is no ELR. CannotPlayError: nobody can tell this system to.
         """
 
+    @abstractmethod
+    def move_log(self, broker: int) -> None:
+        """A broker moves its replica to its other log directory; ends when it has begun to.
+
+        Raises:
+            ScriptError: it was refused. CannotPlayError: brokers have one log directory.
+        """
+
+    @abstractmethod
+    def throttle_moves(self, broker: int, rate: int) -> None:
+        """From now on, until all is healed, a broker's moves copy so many bytes a second, 0: as many as they can; ends when the
+        controller has accepted it, which the broker need not know yet.
+
+        Raises:
+            ScriptError: it was refused. CannotPlayError: brokers have one log directory.
+        """
+
     def block(self, links: tuple[Link, ...]) -> None:
         """Messages on these links are lost from now on."""
         self._stop("cut", links)

@@ -14,6 +14,7 @@ from operator import methodcaller
 from tidemark.harness.scenario.conditions import Condition, parse_condition
 from tidemark.harness.scenario.expectations import parse_expectation
 from tidemark.harness.scenario.links import Link
+from tidemark.harness.scenario.model import MOVES_A_LOG
 from tidemark.harness.scenario.records import Names, expand_list
 from tidemark.harness.scenario.target import PATIENCE_US, ScriptTarget
 from tidemark.harness.scenario.words import BrokerNames, duration_us
@@ -142,6 +143,14 @@ def _elr(_v: Vocabulary, m: re.Match[str]) -> Perform:
     return methodcaller("switch_elr", on=m[1] == "on")
 
 
+def _move_log(v: Vocabulary, m: re.Match[str]) -> Perform:
+    return methodcaller("move_log", v.cast.broker(m[1]))
+
+
+def _throttle_moves(v: Vocabulary, m: re.Match[str]) -> Perform:
+    return methodcaller("throttle_moves", v.cast.broker(m[1]), int(m[2]))
+
+
 def _delete(v: Vocabulary, m: re.Match[str]) -> Perform:
     offset, broker = int(m[1]), v.cast.broker(m[2]) if m[2] else None
     return lambda target: target.delete_records(offset, broker)
@@ -180,6 +189,8 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"reassign to (.+)"), _reassign),
     (re.compile(r"set min ISR to (\d+)"), _min_isr),
     (re.compile(r"switch ELR (on|off)"), _elr),
+    (re.compile(r"throttle moves on (\S+) to (\d+) bytes/s"), _throttle_moves),
+    (MOVES_A_LOG, _move_log),
     (re.compile(r"cancel the reassignment"), lambda _v, _m: methodcaller("reassign", ())),
     (re.compile(r"delete records before (\d+)(?: at (\S+))?"), _delete),
     (re.compile(r"retention on (\S+) drops (\d+) batch(?:es)?"), _retain),
@@ -211,6 +222,8 @@ FORMS = (
     "set min ISR to N",
     "switch ELR off",
     "switch ELR on",
+    "throttle moves on BROKER to N bytes/s",
+    "move the log of BROKER",
     "cancel the reassignment",
     "delete records before OFFSET [at BROKER]",
     "retention on BROKER drops N batches",

@@ -444,6 +444,17 @@ class Simulation:
         """Ask the controller for it."""
         self.push(self.now, self.nodes[CONTROLLER], SwitchElr(CONTROLLER, on))
 
+    def move_log(self, partition: str, broker: int, rate: int) -> None:
+        """Nobody can: plans with such faults are refused.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("a simulated broker has one log directory")
+
+    def unthrottle_moves(self, broker: int) -> None:
+        """Nothing is moved."""
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records of the controller's leader; without one that runs, nobody could be asked."""
         leader = self.leader_of(partition)

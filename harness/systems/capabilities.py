@@ -152,6 +152,21 @@ class ChangesSettings(Protocol):
 
 
 @runtime_checkable
+class MovesLogs(Protocol):
+    """Its nodes can have two log directories, between which replicas are moved while it runs (KIP-113)."""
+
+    def move_log(self, controls: Mapping[int, NodeControl], broker: int, partition: str) -> str:
+        """Have a broker move its replica of a partition, such as ``t-0``, to its other log directory; ends when it has begun to.
+
+        Returns:
+            Why the system refused it, or that nobody answered, as a sentence; empty if it was begun.
+        """
+
+    def throttle_moves(self, controls: Mapping[int, NodeControl], broker: int, rate: int) -> str:
+        """From now on a broker's moves copy so many bytes a second, 0: as many as they can; likewise."""
+
+
+@runtime_checkable
 class ChangesMembers(Protocol):
     """A node can leave the cluster for good, and another can come in its place, while the others go on."""
 
@@ -276,6 +291,7 @@ def why_not_judged_by_logs(system: object) -> str:
 NO_ELECTIONS = "nobody can ask for an election"
 CANNOT_LEAVE = "has no members that leave and join"
 CANNOT_CHANGE_SETTINGS = "has no operator who could change its settings"
+HAS_ONE_LOG_DIRECTORY = "has nodes with one log directory each"
 CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 
 

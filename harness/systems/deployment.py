@@ -28,6 +28,7 @@ class Deployment:
         given: whether logs lie on the disks before the first start.
         workload: the object that the clients work on, if it is no log; ``transactions``, if they send to logs in these.
         follows_syncs: whether anything may happen for which it matters what was synced. To follow that slows a program down.
+        two_log_directories: brokers have two, as logs are moved between them.
     """
 
     machines: Mapping[int, Machine]
@@ -37,6 +38,7 @@ class Deployment:
     given: bool = False
     workload: str = ""
     follows_syncs: bool = True
+    two_log_directories: bool = False
 
     @property
     def nodes(self) -> tuple[int, ...]:

@@ -16,9 +16,11 @@ from tidemark.harness.systems.capabilities import (
     CANNOT_CHANGE_SETTINGS,
     CANNOT_LEAVE,
     CANNOT_REASSIGN,
+    HAS_ONE_LOG_DIRECTORY,
     ChangesMembers,
     ChangesSettings,
     HandsOverController,
+    MovesLogs,
     Reassigns,
     Retains,
     Watched,
@@ -26,7 +28,7 @@ from tidemark.harness.systems.capabilities import (
 )
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
-from tidemark.nemesis.kinds import MEMBERSHIP, RETENTION, SETTINGS, by_kind, kinds_that_need
+from tidemark.nemesis.kinds import MEMBERSHIP, MOVES_LOGS, RETENTION, SETTINGS, by_kind, kinds_that_need
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
@@ -150,6 +152,11 @@ class System(ABC):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
         if not isinstance(self, ChangesSettings) and (changes := sorted(kinds & kinds_that_need(SETTINGS))):
             raise SystemRefusalError(f"{self.name} {CANNOT_CHANGE_SETTINGS}, so it cannot do {', '.join(changes)}")
+        if not isinstance(self, MovesLogs) and (moves := sorted(kinds & MOVES_LOGS)):
+            raise SystemRefusalError(
+                f"{self.name} {HAS_ONE_LOG_DIRECTORY}, so it cannot do {', '.join(moves)}: "
+                "run this plan with --system kafka:VERSION"
+            )
         if not isinstance(self, ChangesMembers) and (leaves := sorted(kinds & kinds_that_need(MEMBERSHIP))):
             raise SystemRefusalError(
                 f"{self.name} {CANNOT_LEAVE}, so it cannot do {', '.join(leaves)}: try {REASSIGNMENT}"

@@ -14,6 +14,10 @@ create-topics     partitions, config         create topics, with their partition
 reassign          partition, replicas, wait  give a partition other replicas (controller), or with none take back what is under
                                              way; ``wait`` (true unless said otherwise): until it is done, else until it is
                                              under way
+min-isr           topics, min_isr            set topics' min.insync.replicas (controller)
+elr               on                         switch ELR on or off (controller)
+move-log          partition                  move a replica's log to the broker's other log directory; ends when that has begun
+throttle-moves    broker, rate               let a broker's moves copy so many bytes a second, 0: as many as it can (controller)
 watch             events                     see there
 ================  =========================  ===============================================================================
 """
@@ -57,6 +61,8 @@ class SidecarCommands:
             "reassign": self._reassign,
             "min-isr": self._min_isr,
             "elr": self._elr,
+            "move-log": self._move_log,
+            "throttle-moves": self._throttle_moves,
         }
 
     async def _status(self, _command: dict[str, Any]) -> Answer:
@@ -68,7 +74,7 @@ class SidecarCommands:
             raise CommandError("the controller has no log and no disk")
         name = partition_of(command, sidecar.config.partitions)
         try:
-            found = read_partition(sidecar.logs / name)
+            found = read_partition(sidecar.logs.of(name))
         except FileNotFoundError:
             found = []
         except (OSError, BadBatchError) as e:
@@ -142,6 +148,30 @@ class SidecarCommands:
         if type(on) is not bool:
             raise CommandError("on must be true or false")
         return await controller.switch_elr(on=on)
+
+    async def _move_log(self, command: dict[str, Any]) -> Answer:
+        sidecar = self._sidecar
+        if sidecar.config.is_controller:
+            raise CommandError("the controller has no log and no disk")
+        name = partition_of(command, sidecar.config.partitions)
+        to = sidecar.logs.other(name)
+        if to is None:
+            raise CommandError("the broker has one log directory, so that no log can be moved to another")
+        from tidemark.nodes.sidecar.request_connection import (
+            OperationError,
+        )  # loads a while, and most brokers do without
+
+        try:
+            await sidecar.operations().move_log(name, str(to))
+        except OperationError as e:
+            raise CommandError(str(e)) from None
+        return {"to": to.name}
+
+    async def _throttle_moves(self, command: dict[str, Any]) -> Answer:
+        controller, broker, rate = self._controller("throttles moves"), command.get("broker"), command.get("rate")
+        if type(broker) is not int or broker < 1 or type(rate) is not int or rate < 0:
+            raise CommandError("broker must be a broker, and rate bytes a second, or 0 for no throttle")
+        return await controller.throttle_moves(broker, rate)
 
     def _controller(self, does: str) -> ClusterController:
         if self._sidecar.controller is None:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from kio.schema.alter_partition_reassignments.v0 import request as alter
+from kio.schema.alter_replica_log_dirs.v1 import request as log_dirs
 from kio.schema.api_versions.v3.request import ApiVersionsRequest
 from kio.schema.create_topics.v4 import request as create
 from kio.schema.elect_leaders.v1.request import ElectLeadersRequest, TopicPartitions
@@ -29,6 +30,7 @@ from tidemark.nodes.formats.wire.codec import API_VERSIONS
 from tidemark.nodes.formats.wire.names import topic_and_index
 from tidemark.nodes.sidecar.request_connection import (
     ALTER_CONFIGS,
+    ALTER_LOG_DIRS,
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
     DESCRIBE_QUORUM,
@@ -45,8 +47,9 @@ TIMEOUT_S = 20.0
 AGAIN_S = 0.05
 ELECTION_SHARE = 0.2
 """Share of an operation's time after which a broker that is waiting for an election says what it knows."""
-_OF_TOPIC, _SET = i8(2), i8(0)
-"""A resource's type, and what is done with a setting (IncrementalAlterConfigs)."""
+_OF_TOPIC, _OF_BROKER, _SET, _DELETE = i8(2), i8(4), i8(0), i8(1)
+"""A resource's types, and what is done with a setting (IncrementalAlterConfigs)."""
+MIN_ISR, MOVE_RATE = "min.insync.replicas", "replica.alter.log.dirs.io.max.bytes.per.second"
 ELR_FEATURE = "eligible.leader.replicas.version"
 METADATA_FEATURE = "metadata.version"
 _WITH_FEATURES = 3
@@ -148,16 +151,28 @@ class Operations:
 
     async def set_min_isr(self, topics: Collection[str], min_isr: int) -> None:
         """Set these topics' ``min.insync.replicas``."""
-        wanted = (configs.AlterableConfig(name="min.insync.replicas", config_operation=_SET, value=str(min_isr)),)
+        await self._set(_OF_TOPIC, topics, MIN_ISR, str(min_isr))
+
+    async def throttle_moves(self, broker: int, rate: int) -> None:
+        """Let a broker copy at most so many bytes a second from one of its log directories to another (KIP-113); 0: as many as it
+        can.
+        """
+        await self._set(_OF_BROKER, (str(broker),), MOVE_RATE, str(rate) if rate else None)
+
+    async def _set(self, kind: i8, names: Collection[str], setting: str, value: str | None) -> None:
+        """A setting of resources of one type; without a value it is what it was before anybody set it."""
+        wanted = (
+            configs.AlterableConfig(name=setting, config_operation=_DELETE if value is None else _SET, value=value),
+        )
         resources = tuple(
-            configs.AlterConfigsResource(resource_type=_OF_TOPIC, resource_name=name, configs=wanted) for name in topics
+            configs.AlterConfigsResource(resource_type=kind, resource_name=name, configs=wanted) for name in names
         )
         request = configs.IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
         answer = await self._ask_controller(
             ALTER_CONFIGS, request, lambda found: [one.error_code for one in found.responses]
         )
         for one in answer.responses:
-            check(one.error_code, f"min.insync.replicas of {one.resource_name} cannot be set", one.error_message)
+            check(one.error_code, f"{setting} of {one.resource_name} cannot be set", one.error_message)
 
     async def switch_elr(self, *, on: bool) -> None:
         """Set the feature ``eligible.leader.replicas.version`` to 1 or 0."""
@@ -241,6 +256,21 @@ class Operations:
         for found in answer.responses:
             for result in found.partitions:
                 check(result.error_code, what, result.error_message)
+
+    # Log directories
+
+    async def move_log(self, partition: str, directory: str) -> None:
+        """Move this broker's replica to another of its log directories (KIP-113); ends when the broker has begun to copy it."""
+        topic, index = topic_and_index(partition)
+        wanted = log_dirs.AlterReplicaLogDirTopic(name=TopicName(topic), partitions=(i32(index),))
+        request = log_dirs.AlterReplicaLogDirsRequest(
+            dirs=(log_dirs.AlterReplicaLogDir(path=directory, topics=(wanted,)),)
+        )
+        async with self._connected(self._kafka) as connection:
+            answer = await connection.ask(ALTER_LOG_DIRS, request, self._timeout_s)
+        for found in answer.results:
+            for result in found.partitions:
+                check(result.error_code, f"{partition} cannot be moved to {directory}")
 
     # Whom to ask
 

@@ -11,7 +11,8 @@ Indexes of the cut segment and snapshots of producers beyond the cut are deleted
 
 All other files were durable when Kafka wrote them. ``leader-epoch-checkpoint`` may name epochs beyond the cut; Kafka drops them
 when it loads the log. A broker, which only observes KRaft's metadata log, does not flush its copy either; all of it stays, as it
-may: what it lost it would fetch again. After a clean shutdown (its mark is there) everything is flushed, and nothing is lost.
+may: what it lost it would fetch again. Nor does a future log (KIP-113) lose anything. After a clean shutdown (its mark is there)
+everything is flushed, and nothing is lost.
 
 Prints one line: ``{"t-0": {"batches": {"kept": 2, "lost": 1}, "records": {"kept": 2, "lost": 3}, "torn_bytes": 0, "flushed": 0}}``.
 """
@@ -23,7 +24,7 @@ import os
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -31,6 +32,7 @@ from typing import Any
 
 from tidemark.nodes.admin.power_loss_command import PowerLossCommand, check_keep
 from tidemark.nodes.formats.durable_files import sync_directory
+from tidemark.nodes.formats.log_directories import log_directories
 from tidemark.nodes.formats.message_set import scan, segment_files
 from tidemark.nodes.formats.partition_files import (
     CLEAN_SHUTDOWN,
@@ -171,7 +173,7 @@ def lose_power(data: Path, *, keep: int | None = None, seed: int = 0) -> dict[st
     """Do it to all logs, or to none. Each log draws from a stream of its own, so that it does not matter which others there are.
 
     Args:
-        data: the broker's log directory.
+        data: the broker's log directory, or the one above its two (:mod:`tidemark.nodes.formats.log_directories`).
         keep: batches that stay of each log; None to draw.
         seed: where draws come from.
 
@@ -184,16 +186,20 @@ def lose_power(data: Path, *, keep: int | None = None, seed: int = 0) -> dict[st
         CheckpointFormatError: what is flushed cannot be read; nothing was done.
         OSError: a file could not be read or written.
     """
-    with _locked(data):
-        flushed = flushed_offsets(data)
-        clean, synced = (data / CLEAN_SHUTDOWN).exists(), synced_sizes(data)
+    directories = log_directories(data)
+    with ExitStack() as locks:
+        for one in directories:
+            locks.enter_context(_locked(one))
+        synced = synced_sizes(data)
         cuts: list[tuple[LosingSegment, int]] = []
-        for directory in partition_directories(data):
-            name = directory.name
-            log = log_before(directory, flushed.get(name, 0), synced, clean=clean)
-            if log is None or (keep is not None and is_internal(name)):
-                continue
-            cuts.append((log, log.draw(Random(f"{seed} {name}")) if keep is None else log.position_of(keep)))
+        for one in directories:
+            flushed, clean = flushed_offsets(one), (one / CLEAN_SHUTDOWN).exists()
+            for directory in partition_directories(one):
+                name = directory.name
+                log = log_before(directory, flushed.get(name, 0), synced, clean=clean)
+                if log is None or (keep is not None and is_internal(name)):
+                    continue
+                cuts.append((log, log.draw(Random(f"{seed} {name}")) if keep is None else log.position_of(keep)))
         return {log.directory.name: log.cut(position) for log, position in cuts}
 
 

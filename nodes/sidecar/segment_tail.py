@@ -9,6 +9,7 @@ keeps what it sees until :meth:`SegmentTail.claim` asks for it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,13 +59,14 @@ class _Segment:
 class SegmentTail:
     """The log files of one partition."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, find: Callable[[], Path]) -> None:
         """Nothing is read before the first look.
 
         Args:
-            directory: of the partition; it may come later.
+            find: gives the directory of the partition; it may come later, and another may take its place.
         """
-        self._directory = directory
+        self._find = find
+        self._directory = Path()
         self._segments: dict[str, _Segment] = {}
         self._changed_ns = -1
         self._was_cut = False
@@ -88,8 +90,9 @@ class SegmentTail:
 
     def _find_segments(self) -> None:
         try:
+            before, self._directory = self._directory, self._find()
             changed_ns = self._directory.stat().st_mtime_ns
-            if changed_ns == self._changed_ns:
+            if changed_ns == self._changed_ns and before == self._directory:
                 return
             names = sorted(path.name for path in self._directory.iterdir() if base_of(path.name) is not None)
         except OSError:

@@ -65,10 +65,15 @@ def write_plain(path: Path, entries: Mapping[str, str]) -> None:
     path.write_text("".join(f"{key}={value}\n" for key, value in entries.items()))
 
 
-def log_directory(config: SidecarConfig) -> Path:
+def log_directories_of(config: SidecarConfig) -> tuple[Path, ...]:
     """Where the JVM keeps its logs."""
     named = config.properties.get("log.dirs") or config.properties.get("log.dir")
-    return Path(named.split(",")[0].strip()) if named else config.data
+    return tuple(Path(one.strip()) for one in named.split(",")) if named else (config.data,)
+
+
+def log_directory(config: SidecarConfig) -> Path:
+    """The first of these."""
+    return log_directories_of(config)[0]
 
 
 def metadata_directory(config: SidecarConfig) -> Path:
@@ -84,7 +89,7 @@ def format_directory(config: SidecarConfig, formatted: Path = FORMATTED) -> None
         ServerFilesError: it cannot be had.
         OSError: it could not be written.
     """
-    directories = {log_directory(config), metadata_directory(config)}
+    directories = dict.fromkeys((*log_directories_of(config), metadata_directory(config)))
     for directory in directories:
         directory.mkdir(parents=True, exist_ok=True)
     if not config.is_kraft:

@@ -25,6 +25,7 @@ from tidemark.nodes.admin.message_rules import MessageRules
 from tidemark.nodes.admin.process_file import put_process_file
 from tidemark.nodes.admin.trace_file import Entry, Trace
 from tidemark.nodes.formats.checkpoints import HIGH_WATERMARKS, LOG_STARTS
+from tidemark.nodes.formats.log_directories import LogDirectories, above
 from tidemark.nodes.sidecar.broker_trace import BrokerTrace, Seen
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 from tidemark.nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
@@ -36,15 +37,16 @@ from tidemark.nodes.sidecar.log_pipe import LogPipe
 from tidemark.nodes.sidecar.proxy.proxy import Proxy
 from tidemark.nodes.sidecar.readiness import kafka_answers, knock
 from tidemark.nodes.sidecar.segment_tail import SegmentTail
-from tidemark.nodes.sidecar.server_files import log_directory, write_properties
+from tidemark.nodes.sidecar.server_files import log_directories_of, write_properties
 from tidemark.nodes.sidecar.slow_disk import SlowDisk
-from tidemark.nodes.sidecar.status import offsets_on_disk, replica_status
+from tidemark.nodes.sidecar.status import offsets_of_all, replica_status
 from tidemark.nodes.sidecar.synced_segments import SyncedSegments, flushes
 from tidemark.nodes.sidecar.wall_clock import WallClock
 from tidemark.nodes.sidecar.zookeeper import ZooKeeper
 
 if TYPE_CHECKING:
     from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
+    from tidemark.nodes.sidecar.operations import Operations
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +82,7 @@ class Sidecar:
 
     Attributes:
         pid: of the main JVM, 0 before it runs.
-        logs: its log directory.
+        logs: its log directories.
         rules: what happens to messages that pass the proxies.
         controller: watches the cluster's metadata; None on brokers, and before the JVM runs.
     """
@@ -91,16 +93,16 @@ class Sidecar:
         """Nothing runs yet."""
         self.config = config
         self.trace = trace
-        self.logs = log_directory(config)
+        self.logs = LogDirectories(log_directories_of(config))
         self.rules = MessageRules(Random(f"{config.node}/{config.incarnation}"))
-        self.slow_disk = SlowDisk(self.logs, tuple(config.partitions))
+        self.slow_disk = SlowDisk(self.logs.all, tuple(config.partitions))
         self.clock = WallClock(lambda: knock(config.kafka))
         self.controller: ClusterController | None = None
         self.broker_trace = BrokerTrace(
             config.node,
             () if config.is_controller or config.quiet else tuple(config.partitions),
-            lambda partition: SegmentTail(self.logs / partition),
-            offsets_on_disk(self.logs, HIGH_WATERMARKS),
+            lambda partition: SegmentTail(lambda: self.logs.of(partition)),
+            offsets_of_all(self.logs, HIGH_WATERMARKS),
         )
         self._dialect = dialect
         self._reader = dialect.reader()
@@ -140,7 +142,7 @@ class Sidecar:
             properties = config.process.with_name("server.properties")
             write_properties(properties, config.properties)
             command = broker_command(config, properties, self._dialect.levels, image_options())
-            syncs = SyncedSegments(self.logs) if flushes(config.properties) else None
+            syncs = SyncedSegments(above(self.logs.all)) if flushes(config.properties) else None
             self._jvm = Jvm(command, environment(self._java, clock=True), self._loop, syncs)
         except OSError as e:
             raise KeeperError(f"the node cannot be started: {e}") from e
@@ -324,6 +326,12 @@ class Sidecar:
             except OSError as e:
                 self.fail(f"the trace cannot be written: {e}")
 
+    def operations(self) -> Operations:
+        """What is asked of this broker itself."""
+        from tidemark.nodes.sidecar.operations import Operations  # its modules take a while to load
+
+        return Operations(self.config.kafka, self.config.node, {})
+
     async def status(self) -> dict[str, Any]:
         """The node's state, as plain values. ``mono_us`` and ``wall_us`` are of one moment."""
         if not self.config.quiet:
@@ -343,11 +351,11 @@ class Sidecar:
             found["why"] = self._dialect.why
         if self.controller is not None:
             return found | self.controller.status()
-        checkpointed, log_starts = (offsets_on_disk(self.logs, name) for name in (HIGH_WATERMARKS, LOG_STARTS))
+        checkpointed, log_starts = (offsets_of_all(self.logs, name) for name in (HIGH_WATERMARKS, LOG_STARTS))
         return found | {
             "broker_epoch": self.broker_trace.broker_epoch,
             "partitions": {
-                name: replica_status(name, state, self.logs, checkpointed, log_starts)
+                name: replica_status(name, state, self.logs.of(name), checkpointed, log_starts)
                 for name, state in self.broker_trace.replicas.items()
             },
             "slow_disk_us": self.slow_disk.delay_us,

@@ -14,6 +14,7 @@ import asyncio
 import os
 import shutil
 import signal
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -40,14 +41,14 @@ class SlowDisk:
         delay_us: what is in force now, µs; 0 if nothing is, also after the broker or strace has ended.
     """
 
-    def __init__(self, data: Path, partitions: tuple[str, ...] = ()) -> None:
+    def __init__(self, data: Collection[Path], partitions: tuple[str, ...] = ()) -> None:
         """Nothing is slow yet.
 
         Args:
-            data: the broker's log directory.
+            data: the broker's log directories.
             partitions: those that may be created there later, such as ``t-0``.
         """
-        self._data = data
+        self._data = tuple(data)
         self._partitions = partitions
         self._tracer: asyncio.subprocess.Process | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -162,7 +163,9 @@ class SlowDisk:
 
     def _wanted(self) -> frozenset[str]:
         """The paths whose writes are to be slow; they need not be there yet."""
-        data = self._data.resolve()
+        return frozenset(str(path) for data in self._data for path in self._wanted_in(data.resolve()))
+
+    def _wanted_in(self, data: Path) -> list[Path]:
         files = {data / f"{name}.tmp" for name in (HIGH_WATERMARKS, RECOVERY_POINTS)}
         with suppress(FileNotFoundError):
             files |= {path for path in data.glob("*/*.log") if base_of(path.name) is not None}
@@ -170,7 +173,7 @@ class SlowDisk:
             data / p for p in self._partitions
         }:
             files |= {directory / SEGMENT, directory / f"{EPOCHS}.tmp"}
-        return frozenset(map(str, files))
+        return list(files)
 
 
 def _signal_group(tracer: asyncio.subprocess.Process, number: signal.Signals) -> None:

@@ -220,6 +220,13 @@ class ShellTarget:
         """An operator's change of a feature."""
         self._call("switches_elr", *(("upgrade", 1) if on else ("downgrade", 0)))
 
+    def move_log(self, _broker: int) -> None:
+        """From one log directory of a broker to another."""
+        raise CannotError("brokers have one log directory each")
+
+    def throttle_moves(self, _broker: int, _rate: int) -> None:
+        """There are none."""
+
     def crash_controller(self) -> None:
         """Of several, one."""
         raise CannotError("there is one controller, and none that could take over")

@@ -106,6 +106,12 @@ class OutsideTarget(LiveTarget):
     def switch_elr(self, *, on: bool) -> None:
         self._cannot("switch the ELR of")
 
+    def move_log(self, broker: int) -> None:
+        self._cannot("move a log to another directory of")
+
+    def throttle_moves(self, broker: int, rate: int) -> None:
+        self.move_log(broker)
+
     def retain(self, broker: int, batches: int) -> None:
         self._cannot("tell to delete its oldest records")
 

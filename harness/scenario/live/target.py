@@ -30,11 +30,13 @@ from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, CannotPlayE
 from tidemark.harness.systems.capabilities import (
     CANNOT_CHANGE_SETTINGS,
     CANNOT_REASSIGN,
+    HAS_ONE_LOG_DIRECTORY,
     NO_ELECTIONS,
     ChangesSettings,
     Elects,
     HandsOverController,
     LaysOutLogs,
+    MovesLogs,
     Reassigns,
     Retains,
     VotesItself,
@@ -79,6 +81,8 @@ class LiveTarget(ScriptTarget):
         self._chronicle = Chronicle()
         patience_us = int(scenario.cluster.settings.produce_timeout_us * time_scale)
         self._clients = self.clients_of(nodes, patience_us)
+        self._throttled: set[int] = set()
+        """Brokers whose moves are."""
         self._ended: tuple[ReplicaSnapshot, ...] = ()
         self._ending = LiveEnding(
             self._chronicle,
@@ -345,6 +349,31 @@ class LiveTarget(ScriptTarget):
         if refused:
             raise ScriptError(f"ELR was not switched: {refused}")
 
+    def move_log(self, broker: int) -> None:
+        system = self._with_log_directories()
+        if self._nodes.gone(broker):
+            raise ScriptError(f"broker {self.name(broker)} is not running")
+        self.disturb("move-log-dir", f"move {broker}", {"node": broker})
+        with carried_out():
+            refused = system.move_log(self._nodes.controls, broker, PARTITION)
+        if refused:
+            raise ScriptError(f"the log of {self.name(broker)} is not moved: {refused}")
+
+    def throttle_moves(self, broker: int, rate: int) -> None:
+        system = self._with_log_directories()
+        with carried_out():
+            refused = system.throttle_moves(self._nodes.controls, broker, rate)
+        if refused:
+            raise ScriptError(f"the moves of {self.name(broker)} are not throttled: {refused}")
+        self._throttled.add(broker)
+
+    def _with_log_directories(self) -> MovesLogs:
+        if not isinstance(self._system, MovesLogs):
+            raise CannotPlayError(
+                f"{self._system.name} {HAS_ONE_LOG_DIRECTORY}: play this script with --system kafka:VERSION"
+            )
+        return self._system
+
     def _with_settings(self) -> ChangesSettings:
         if not isinstance(self._system, ChangesSettings):
             raise CannotPlayError(f"{self._system.name} {CANNOT_CHANGE_SETTINGS}")
@@ -379,6 +408,9 @@ class LiveTarget(ScriptTarget):
         nodes.all_at_once(nodes.start_if_gone, nodes.ids)
         if nodes.has_node_0:
             self._elect_controller()
+        if isinstance(self._system, MovesLogs):
+            for broker in sorted(self._throttled):
+                self._system.throttle_moves(nodes.controls, broker, 0)
 
     def finish(self) -> int:
         """As everywhere; then the evidence is there."""

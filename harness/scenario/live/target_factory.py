@@ -68,6 +68,7 @@ class LiveTargets:
             variant,
             first_leader_epoch=scenario.first_epoch,
             given=bool(scenario.given),
+            two_log_directories=scenario.moves_logs,
         )
         folder = None if self._folder is None else self._folder(scenario, variant)
         if isinstance(self._system, OutsideSystem):

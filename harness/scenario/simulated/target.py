@@ -11,7 +11,7 @@ from tidemark.harness.scenario.records import LogRecord
 from tidemark.harness.scenario.simulated.clients import BatchProducer, StartReader
 from tidemark.harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
 from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
-from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, ScriptError, ScriptTarget
+from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, CannotPlayError, ScriptError, ScriptTarget
 from tidemark.harness.simulator.disk import SimLogFile
 from tidemark.harness.simulator.simulate import SimulatedEnding, digest_of
 from tidemark.harness.simulator.workload import AdminClient
@@ -253,6 +253,12 @@ class SimulatedTarget(ScriptTarget):
         self.disturb_elr(on=on)
         self.simulation.switch_elr(on=on)
         self.simulation.run_until(self.simulation.now)
+
+    def move_log(self, broker: int) -> None:
+        raise CannotPlayError("simulated brokers have one log directory: play this script with --system kafka:VERSION")
+
+    def throttle_moves(self, broker: int, rate: int) -> None:
+        self.move_log(broker)
 
     def stop_messages(self, kind: str, link: Link) -> None:
         (self.simulation.block if kind == "cut" else self.simulation.hold)(link)

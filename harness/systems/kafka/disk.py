@@ -14,6 +14,7 @@ from tidemark.harness.evidence.partition_disk import Disk
 from tidemark.harness.machines.errors import NodeError
 from tidemark.nodes.formats import checkpoints
 from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.log_directories import BOTH
 from tidemark.nodes.formats.message_set import read_partition
 from tidemark.nodes.formats.partition_files import log_start_of
 
@@ -32,7 +33,8 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
     data = quote(control.places.data)
     checkpointed = f"{checkpoints.HIGH_WATERMARKS} {checkpoints.LOG_STARTS}"
     wanted = f"{quote(partition)}/*.log {quote(partition)}/{checkpoints.EPOCHS} {checkpointed}"
-    script = f"cd {data} && {{ tar -cf - $(ls -d {wanted} 2>/dev/null) 2>/dev/null || :; }} | base64 -w0"
+    find = f"for one in {' '.join(BOTH)}; do [ ! -d $one/{quote(partition)} ] || {{ cd $one; break; }}; done"
+    script = f"cd {data} && {find} && {{ tar -cf - $(ls -d {wanted} 2>/dev/null) 2>/dev/null || :; }} | base64 -w0"
     error: Exception | None = None
     for _ in range(LOOKS):  # a file may be cut while it is read
         packed = b64decode(control.run(script, to="read its log"))

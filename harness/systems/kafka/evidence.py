@@ -10,6 +10,7 @@ from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
+from tidemark.nodes.formats.log_directories import BOTH
 from tidemark.nodes.formats.message_set import read_segments
 from tidemark.nodes.formats.partition_files import (
     RECOVERY_POINTS,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerFiles:
-    """What one broker's log directory holds; internal topics, KRaft's metadata and logs that are being deleted are left out.
+    """What one broker's log directory holds, or its two; internal topics, KRaft's metadata, and logs that are deleted or moved are
+    left out.
 
     Attributes:
         segments: partition → its batches; epoch −1 where the message format has none.
@@ -60,11 +62,28 @@ def files_of(files: Mapping[str, bytes], name: str, data: str = KafkaPlaces().da
     Args:
         files: path → content.
         name: of the node, for errors.
-        data: its log directory.
+        data: its log directory, or the one above its two.
 
     Raises:
         RunError: a file is not what it should be.
     """
+    found = _files_in(files, name, data)
+    for one in BOTH:
+        there = _files_in(files, name, f"{data}/{one}")
+        found.segments.update(there.segments)
+        found.epochs.update(there.epochs)
+        for all_offsets, offsets in (
+            (found.high_watermarks, there.high_watermarks),
+            (found.recovery_points, there.recovery_points),
+        ):
+            all_offsets.update(
+                {partition: offset for partition, offset in offsets.items() if partition in there.segments}
+            )
+    return found
+
+
+def _files_in(files: Mapping[str, bytes], name: str, data: str) -> BrokerFiles:
+    """Those of one log directory; a checkpoint counts for the logs that lie there."""
     below = {path.removeprefix(f"{data}/"): content for path, content in files.items() if path.startswith(f"{data}/")}
     logs: dict[str, dict[str, bytes]] = defaultdict(dict)
     for path, content in below.items():

@@ -25,6 +25,7 @@ OLDEST_WITH_ZOOKEEPER: Number = (2, 4)
 """Since then any operator can reassign, and elect an unclean leader, through Kafka's protocol (KIP-455, KIP-460)."""
 OLDEST_WITH_KRAFT: Number = (3, 3)
 """KRaft is for production since then (KIP-833)."""
+OLDEST_WITH_LOG_DIRECTORIES_IN_KRAFT: Number = (3, 7)
 OLDEST_WITH_CONTROLLERS_ADDRESS: Number = (3, 9)
 
 PROTOCOLS = (
@@ -137,6 +138,11 @@ class KafkaVersion:
     def tells_controllers_address(self) -> bool:
         """Whether KRaft's controllers tell brokers where to find them, and can be told what to tell (KIP-853)."""
         return _number(self.version) >= OLDEST_WITH_CONTROLLERS_ADDRESS
+
+    @property
+    def has_log_directories_in_kraft(self) -> bool:
+        """Whether the controller knows in which log directory a replica is (KIP-858)."""
+        return _number(self.version) >= OLDEST_WITH_LOG_DIRECTORIES_IN_KRAFT
 
     @property
     def own_protocol(self) -> str:

@@ -18,6 +18,7 @@ from tidemark.harness.systems.kafka.properties import (
     zookeeper_properties,
 )
 from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.formats.log_directories import BOTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +65,7 @@ def node_configuration(
         here.inner_ip,
         "" if alone else here.advertised,
         machines[CONTROLLER].inner_ip,
-        data,
+        ",".join(f"{data}/{name}" for name in BOTH) if deployment.two_log_directories and not alone else data,
         proxied=proxied,
     )
     zookeeper = alone and kafka.uses_zookeeper

@@ -91,7 +91,7 @@ class JvmPlace:
         inner_ip: its address for the other nodes.
         advertised: ``ADDRESS:PORT`` that clients on this computer dial; empty if they need not reach it.
         controller_ip: the address of node 0.
-        data: its log directory.
+        data: its log directory; several with commas between.
         proxied: a proxy listens for the other nodes, and the JVM on the machine's loopback behind it.
     """
 

@@ -40,6 +40,7 @@ from tidemark.harness.systems.kafka.properties import (
 )
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import HAS_TRANSACTIONS, SystemRefusalError
+from tidemark.nemesis.kinds import MOVES_LOGS
 from tidemark.nemesis.object_workload import GROUP_OFFSETS
 from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
@@ -71,6 +72,10 @@ OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
 INTERNAL_TOPICS = {TRANSACTIONS: ("__transaction_state", COORDINATED), GROUP_OFFSETS: ("__consumer_offsets", 1)}
 """Workload → the topic in which its coordinators keep what they know, and how many partitions it has (`properties`)."""
+ONE_LOG_DIRECTORY = (
+    "{name} has one log directory for each broker, because Kafka with KRaft has several since 3.7 (KIP-858): use kafka:2.8.2 or "
+    "kafka:3.9.2"
+)
 OF_CLIENTS = ("kafka-clients-*.jar", "slf4j-api-*.jar")
 """The jars that a Java client needs."""
 STARTING = "Fatal error during KafkaServer startup"
@@ -150,6 +155,8 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         super().check(plan, variant)
         if plan.workload.transactional and not self.has_idempotence(variant):
             raise SystemRefusalError(f"the message format of {self.name} has no transactions: {HAS_TRANSACTIONS}")
+        if not self.has_two_log_directories and any(fault.kind in MOVES_LOGS for fault in plan.faults):
+            raise SystemRefusalError(ONE_LOG_DIRECTORY.format(name=self.name))
         if plan.workload.patience_us:
             raise SystemRefusalError(
                 f"brokers of {self.name} wait as long as a client tells them, so that none is more patient than they are: "
@@ -157,6 +164,11 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
             )
         place = JvmPlace(1, "10.0.0.2", "", "10.0.0.1", "/")
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
+
+    @property
+    def has_two_log_directories(self) -> bool:
+        """Whether brokers can have two (KIP-112; with KRaft KIP-858)."""
+        return self.kafka.uses_zookeeper or self.kafka.has_log_directories_in_kraft
 
     # Install, configure, control
 
@@ -258,6 +270,20 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     def switch_elr(self, controls: Mapping[int, NodeControl], *, on: bool) -> str:
         """Through Kafka's own API, likewise."""
         return self._change(controls, "elr", on=on)
+
+    def move_log(self, controls: Mapping[int, NodeControl], broker: int, partition: str) -> str:
+        """Through Kafka's own API, asked of the broker itself by its sidecar."""
+        if not self.has_two_log_directories:
+            return ONE_LOG_DIRECTORY.format(name=self.name)
+        try:
+            controls[broker].admin.ask("move-log", timeout_s=REASSIGNMENT_S, partition=partition)
+        except NodeError as error:
+            return str(error)
+        return ""
+
+    def throttle_moves(self, controls: Mapping[int, NodeControl], broker: int, rate: int) -> str:
+        """Through Kafka's own API, asked by the sidecar of the controller's machine: the broker need not run."""
+        return self._change(controls, "throttle-moves", broker=broker, rate=rate)
 
     def _change(self, controls: Mapping[int, NodeControl], order: str, **what: object) -> str:
         try:

@@ -25,6 +25,8 @@ class KnownReplica:
     """One replica of this broker, as its lines tell it.
 
     Attributes:
+        directory: the log directory in which its log lies, empty before a line told it. Lines of another one are about the future
+            log of a replica that is moved (KIP-113).
         leo: where its log ends. hw: −1 before a line told it.
         leader_epoch: −1 before it had a role. leading: None before it had one.
         announced: (leader epoch, leader) of the last LeaderAndIsr request, (−1, −1) before any.
@@ -34,6 +36,7 @@ class KnownReplica:
     """
 
     name: str
+    directory: str = ""
     leo: int = 0
     hw: int = -1
     leader_epoch: int = -1

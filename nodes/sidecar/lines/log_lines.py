@@ -14,12 +14,12 @@ from tidemark.nodes.sidecar.line_events import (
     Truncated,
     TruncatedFully,
 )
-from tidemark.nodes.sidecar.lines import removal_lines
+from tidemark.nodes.sidecar.lines import move_lines, removal_lines
 from tidemark.nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
 from tidemark.nodes.sidecar.lines.reasons import FULLY, NO_REASON
 from tidemark.nodes.sidecar.lines.stamp import Head
 
-_OF = re.compile(r"\[(?:Unified)?Log partition=([^,\s]+), dir=")
+_OF = re.compile(r"\[(?:Unified)?Log partition=([^,\s]+), dir=([^\]]*)")
 _APPENDED = re.compile(
     r"Appended message set with last offset: -?\d+, first offset: (?:Some\()?(?:\(offset=)?(None|\d+)\b.*?,"
     r" next offset: (\d+), "
@@ -34,10 +34,10 @@ _HOW = {
     "segment deletion": "retention",
 }
 _LOADED = re.compile(
-    r"Completed load of Log\(dir=.*?, topic=([^,]+), partition=(\d+), highWatermark=\d+,.*? logStartOffset=(\d+),"
+    r"Completed load of Log\(dir=([^,]+),.*? topic=([^,]+), partition=(\d+), highWatermark=\d+,.*? logStartOffset=(\d+),"
     r" logEndOffset=(\d+)\)"
 )
-_CREATED = re.compile(r"Created log for partition (\S+) in ")
+_CREATED = re.compile(r"Created log for partition (\S+) in (\S+)")
 _METADATA = "__cluster_metadata-0"
 
 
@@ -50,7 +50,8 @@ def read(replicas: KnownReplicas, head: Head) -> list[Event]:
     of = _OF.match(bracket)
     if of is None or of[1] == _METADATA:
         return []
-    return reader(replicas[of[1]], message)
+    replica = replicas[of[1]]
+    return [] if replica.directory not in ("", of[2]) else reader(replica, message)
 
 
 def _appended(replica: KnownReplica, message: str) -> list[Event]:
@@ -106,17 +107,18 @@ _BY_WORD: dict[str, Callable[[KnownReplica, str], list[Event]]] = {
 
 def read_manager(replicas: KnownReplicas, head: Head) -> list[Event]:
     """Lines of ``kafka.log.LogManager``."""
-    of_no_replica = removal_lines.read(replicas, head.message)
-    if of_no_replica is not None:
-        return of_no_replica
+    for read_others in (removal_lines.read, move_lines.read):
+        of_no_replica = read_others(replicas, head.message)
+        if of_no_replica is not None:
+            return of_no_replica
     found = _LOADED.search(head.message)
     if found is not None:
-        replica = replicas[f"{found[1]}-{found[2]}"]
-        replica.leo = int(found[4])
-        return [Loaded(replica.name, replica.leo, int(found[3]))]
+        replica = replicas[f"{found[2]}-{found[3]}"]
+        replica.directory, replica.leo = move_lines.log_directory(found[1]), int(found[5])
+        return [Loaded(replica.name, replica.leo, int(found[4]))]
     found = _CREATED.match(head.message)
     if found is not None:
         replica = replicas[found[1]]
-        replica.leo, replica.hw = 0, -1
+        replica.directory, replica.leo, replica.hw = move_lines.log_directory(found[2]), 0, -1
         return [Loaded(replica.name, 0)]
     return []

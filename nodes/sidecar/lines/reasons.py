@@ -5,6 +5,7 @@ from __future__ import annotations
 LOCAL_HW = "to high watermark"
 UNKNOWN_EPOCH = "leader does not know the epoch: to high watermark"
 FULLY = "fully"
+PROMOTED = "a future log took its place when the broker started"
 NO_REASON = "the broker's log gives no reason"
 
 
