@@ -205,7 +205,7 @@ _TABLE: tuple[Kind, ...] = (
     Kind("move-log-dir",
          Sentence("move the target's replica of the partition to the broker's other log directory, at ", RATE,
                   "; at the end as fast as it can"),
-         Part.REPLICAS, MoveLog(), BETWEEN_DISKS, Amount(Unit.RATE, one_of(0, 0, 0, 1, 100, 10_000)), needs=(LOG_DIRECTORIES,),
+         Part.REPLICAS, MoveLog(), BETWEEN_DISKS, Amount(Unit.RATE, one_of(0, 0, 0, 0, 0, 1, 1_000)), needs=(LOG_DIRECTORIES,),
          holds_back=NOBODY, only_real=True),
     Kind("controller-isolated", Sentence("cut the controller from all brokers"),
          Part.CONTROLLER, OnLinks("cut", of_controller), CONTROLLERS, needs=(A_CONTROLLER,), holds_back=ALL),

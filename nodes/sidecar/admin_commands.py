@@ -17,13 +17,15 @@ reassign          partition, replicas, wait  give a partition other replicas (co
 min-isr           topics, min_isr            set topics' min.insync.replicas (controller)
 elr               on                         switch ELR on or off (controller)
 move-log          partition                  move a replica's log to the broker's other log directory; ends when that has begun
-throttle-moves    broker, rate               let a broker's moves copy so many bytes a second, 0: as many as it can (controller)
+throttle-moves    broker, rate               let a broker's moves copy so many bytes a second, 0: as many as it can (with KRaft the
+                                             controller, with ZooKeeper that broker)
 watch             events                     see there
 ================  =========================  ===============================================================================
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
@@ -157,21 +159,26 @@ class SidecarCommands:
         to = sidecar.logs.other(name)
         if to is None:
             raise CommandError("the broker has one log directory, so that no log can be moved to another")
-        from tidemark.nodes.sidecar.request_connection import (
-            OperationError,
-        )  # loads a while, and most brokers do without
-
-        try:
-            await sidecar.operations().move_log(name, str(to))
-        except OperationError as e:
-            raise CommandError(str(e)) from None
+        await self._asked(sidecar.operations().move_log(name, str(to)))
         return {"to": to.name}
 
     async def _throttle_moves(self, command: dict[str, Any]) -> Answer:
-        controller, broker, rate = self._controller("throttles moves"), command.get("broker"), command.get("rate")
+        broker, rate = command.get("broker"), command.get("rate")
         if type(broker) is not int or broker < 1 or type(rate) is not int or rate < 0:
             raise CommandError("broker must be a broker, and rate bytes a second, or 0 for no throttle")
-        return await controller.throttle_moves(broker, rate)
+        await self._asked(self._sidecar.operations().throttle_moves(broker, rate))
+        return {}
+
+    @staticmethod
+    async def _asked(operation: Awaitable[None]) -> None:
+        from tidemark.nodes.sidecar.request_connection import (
+            OperationError,  # loads a while, and most brokers do without
+        )
+
+        try:
+            await operation
+        except OperationError as e:
+            raise CommandError(str(e)) from None
 
     def _controller(self, does: str) -> ClusterController:
         if self._sidecar.controller is None:

@@ -151,28 +151,12 @@ class Operations:
 
     async def set_min_isr(self, topics: Collection[str], min_isr: int) -> None:
         """Set these topics' ``min.insync.replicas``."""
-        await self._set(_OF_TOPIC, topics, MIN_ISR, str(min_isr))
-
-    async def throttle_moves(self, broker: int, rate: int) -> None:
-        """Let a broker copy at most so many bytes a second from one of its log directories to another (KIP-113); 0: as many as it
-        can.
-        """
-        await self._set(_OF_BROKER, (str(broker),), MOVE_RATE, str(rate) if rate else None)
-
-    async def _set(self, kind: i8, names: Collection[str], setting: str, value: str | None) -> None:
-        """A setting of resources of one type; without a value it is what it was before anybody set it."""
-        wanted = (
-            configs.AlterableConfig(name=setting, config_operation=_DELETE if value is None else _SET, value=value),
-        )
-        resources = tuple(
-            configs.AlterConfigsResource(resource_type=kind, resource_name=name, configs=wanted) for name in names
-        )
-        request = configs.IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+        request = _setting(_OF_TOPIC, topics, MIN_ISR, str(min_isr))
         answer = await self._ask_controller(
             ALTER_CONFIGS, request, lambda found: [one.error_code for one in found.responses]
         )
         for one in answer.responses:
-            check(one.error_code, f"{setting} of {one.resource_name} cannot be set", one.error_message)
+            check(one.error_code, f"{MIN_ISR} of {one.resource_name} cannot be set", one.error_message)
 
     async def switch_elr(self, *, on: bool) -> None:
         """Set the feature ``eligible.leader.replicas.version`` to 1 or 0."""
@@ -259,6 +243,16 @@ class Operations:
 
     # Log directories
 
+    async def throttle_moves(self, broker: int, rate: int) -> None:
+        """Let a broker copy at most so many bytes a second from one of its log directories to another (KIP-113); 0: as many as it
+        can. With ZooKeeper this is asked of that broker, and of no other; with KRaft of the controller.
+        """
+        request = _setting(_OF_BROKER, (str(broker),), MOVE_RATE, str(rate) if rate else None)
+        async with self._connected(self._kafka) as connection:
+            answer = await connection.ask(ALTER_CONFIGS, request, self._timeout_s)
+        for one in answer.responses:
+            check(one.error_code, f"{MOVE_RATE} of broker {broker} cannot be set", one.error_message)
+
     async def move_log(self, partition: str, directory: str) -> None:
         """Move this broker's replica to another of its log directories (KIP-113); ends when the broker has begun to copy it."""
         topic, index = topic_and_index(partition)
@@ -318,6 +312,17 @@ class Operations:
     def _wait(self) -> i32Timedelta:
         """How long the controller may wait for an operation's effect."""
         return _milliseconds(int(self._timeout_s * 1000))
+
+
+def _setting(
+    kind: i8, names: Collection[str], setting: str, value: str | None
+) -> configs.IncrementalAlterConfigsRequest:
+    """To set it for resources of one type; without a value, to what it was before anybody set it."""
+    wanted = (configs.AlterableConfig(name=setting, config_operation=_DELETE if value is None else _SET, value=value),)
+    resources = tuple(
+        configs.AlterConfigsResource(resource_type=kind, resource_name=name, configs=wanted) for name in names
+    )
+    return configs.IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
 
 
 def _brokers(replicas: Sequence[int]) -> tuple[BrokerId, ...]:

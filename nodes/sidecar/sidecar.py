@@ -327,7 +327,7 @@ class Sidecar:
                 self.fail(f"the trace cannot be written: {e}")
 
     def operations(self) -> Operations:
-        """What is asked of this broker itself."""
+        """What is asked of this node itself."""
         from tidemark.nodes.sidecar.operations import Operations  # its modules take a while to load
 
         return Operations(self.config.kafka, self.config.node, {})

@@ -47,6 +47,12 @@ class NotedWorld:
     def reassign(self, partition, replicas):
         self.said.append(("reassign", partition, replicas))
 
+    def move_log(self, partition, broker, rate):
+        self.said.append(("move", partition, broker, rate))
+
+    def unthrottle_moves(self, broker):
+        self.said.append(("unthrottle", broker))
+
     def switch_elr(self, *, on):
         self.said.append(("ELR", on))
 

@@ -75,12 +75,12 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_seventeen_profiles():
+def test_there_are_eighteen_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
-        *("metadata", "long", "controller-reassignments", "files", "members", "settings", "features"),
+        *("metadata", "long", "controller-reassignments", "files", "members", "settings", "features", "log-dirs"),
     ]
 
 
@@ -145,6 +145,17 @@ def test_in_one_profile_members_leave(plans):
     assert [name for name, kinds in PROFILES.items() if "leave" in kinds] == ["members"]
     assert set(PROFILES["members"]) - set(PROFILES["intact"]) == {"leave"}
     assert all(any(fault.kind == "leave" for fault in plan.faults) for plan in plans["members"])
+
+
+def test_in_one_profile_logs_move_and_half_of_its_plans_fall_silent(plans):
+    assert [name for name, kinds in PROFILES.items() if "move-log-dir" in kinds] == ["log-dirs"]
+    assert set(PROFILES["log-dirs"]) - set(PROFILES["intact"]) == {"move-log-dir"}
+    assert all(any(fault.kind == "move-log-dir" for fault in plan.faults) for plan in plans["log-dirs"])
+    silent = [plan for plan in plans["log-dirs"] if plan.workload.sends is not None]
+    assert 0.4 < len(silent) / len(plans["log-dirs"]) < 0.6
+    assert all(send.at_us < 0.7 * plan.faults_end_us for plan in silent for send in plan.workload.sends)
+    assert {send.producer for plan in silent for send in plan.workload.sends} >= {1, 2}
+    assert not any(plan.workload.sends for name in plans if name != "log-dirs" for plan in plans[name])
 
 
 def test_a_harder_plan_damages_the_files_of_others_as_well():
@@ -313,6 +324,8 @@ def test_a_kind_with_a_measure_has_one(plans, profile):
     } | SIMULATED_ONLY
     for plan in plans[profile]:
         for fault in plan.faults:
+            if fault.kind == "move-log-dir":
+                continue  # it may be without a bound
             assert bool(fault.amount) == (fault.kind in measured)
 
 

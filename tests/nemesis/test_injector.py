@@ -679,6 +679,14 @@ def test_elr_is_switched_off_and_on_again(world):
     assert w.said == [("ELR", False), ("ELR", True)]
 
 
+def test_a_log_is_moved_and_what_throttled_it_is_taken_off(world):
+    w, _ = world(Fault("move-log-dir", 5, 10, "b2", amount=100), Fault("move-log-dir", 6, 10, "b1"))
+    w.until(30)
+
+    (partition,) = {one[1] for one in w.said if one[0] == "move"}
+    assert w.said == [("move", partition, 2, 100), ("move", partition, 1, 0), ("unthrottle", 2)]
+
+
 # Damaged files
 
 

@@ -21,6 +21,7 @@ def worlds_of(kind):
     """Where it can strike: the simulator, our own nodes, Kafka's brokers, systems that are seen from outside."""
     needs, real = KINDS[kind].needs, not KINDS[kind].only_simulated
     able = {"retention": "retain", "reassignment": "reassign", "membership": "leave", "settings": "set_min_isr"}
+    able["log-directories"] = "move_log"
     of_nodes = [
         real and all(hasattr(system, method) for need, method in able.items() if need in needs)
         for system in (TidemarkSystem, KafkaSystem)

@@ -282,12 +282,13 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         return ""
 
     def throttle_moves(self, controls: Mapping[int, NodeControl], broker: int, rate: int) -> str:
-        """Through Kafka's own API, asked by the sidecar of the controller's machine: the broker need not run."""
-        return self._change(controls, "throttle-moves", broker=broker, rate=rate)
+        """Through Kafka's own API. With KRaft the controller is asked, and the broker need not run."""
+        asked = broker if self.kafka.uses_zookeeper else CONTROLLER
+        return self._change(controls, "throttle-moves", of=asked, broker=broker, rate=rate)
 
-    def _change(self, controls: Mapping[int, NodeControl], order: str, **what: object) -> str:
+    def _change(self, controls: Mapping[int, NodeControl], order: str, *, of: int = CONTROLLER, **what: object) -> str:
         try:
-            controls[CONTROLLER].admin.ask(order, timeout_s=REASSIGNMENT_S, **what)
+            controls[of].admin.ask(order, timeout_s=REASSIGNMENT_S, **what)
         except NodeError as error:
             return str(error)
         return ""

@@ -152,15 +152,6 @@ class ClusterController:
         self._look()
         return {}
 
-    async def throttle_moves(self, broker: int, rate: int) -> dict[str, Any]:
-        """Bound how fast a broker moves logs between its log directories, in bytes a second; 0: not at all.
-
-        Raises:
-            CommandError: Kafka refused, or did not answer.
-        """
-        await self._asked(self._operations.throttle_moves(broker, rate))
-        return {}
-
     async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> dict[str, Any]:
         """Give a partition other replicas, or another order of them. That it was ordered is traced, unless it was refused.
 

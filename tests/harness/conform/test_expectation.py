@@ -6,6 +6,7 @@ import pytest
 
 from tidemark.harness.conform import expectation
 from tidemark.harness.scenario import find, run_scenario
+from tidemark.harness.scenario.parser import parse_scenario
 from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion, model_variant
 from tidemark.harness.systems.kafka.system import KafkaSystem
 
@@ -34,6 +35,15 @@ def test_a_claim_of_the_script_that_the_model_breaks_too_is_no_mismatch():
     outcome = judged(replace(played(PROTOCOL), matched=False, mismatches=["the script says otherwise"]))
 
     assert (outcome.matched, outcome.mismatches) == (True, [])
+
+
+def test_a_script_that_no_model_can_play_is_held_against_its_own_claims():
+    text = find(NAME).text.replace("\noutcome", "\n   > move the log of A\n\noutcome", 1)
+    scenario = parse_scenario(text)
+    claims = replace(played("2.0"), scenario=scenario, matched=False, mismatches=["the script says otherwise"])
+
+    assert scenario.moves_logs
+    assert judged(claims) is claims
 
 
 def test_brokers_that_do_something_else_are_told_with_what_the_model_does():

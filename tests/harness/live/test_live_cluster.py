@@ -658,6 +658,37 @@ def test_the_controller_is_asked_to_change_settings_and_a_refusal_is_kept(cluste
     assert ("elr", 1, "not now") in told
 
 
+def test_a_log_is_moved_after_its_throttle_is_set_and_a_refusal_is_kept(cluster, monkeypatch):
+    asked = []
+
+    def throttle_moves(_controls, broker, rate):
+        asked.append((broker, rate))
+        return "not so slow" if rate == 1 else ""
+
+    def move_log(_controls, broker, partition):
+        asked.append((broker, partition))
+        return "it is there already" if broker == 2 else ""
+
+    monkeypatch.setattr(cluster.system, "throttle_moves", throttle_moves, raising=False)
+    monkeypatch.setattr(cluster.system, "move_log", move_log, raising=False)
+    for move in ((T, 1, 100), (T, 2, 0), (T, 2, 1)):
+        cluster.move_log(*move)
+        settle(cluster)
+    cluster.unthrottle_moves(1)
+    settle(cluster)
+
+    assert asked == [(1, 100), (1, T), (2, T), (2, 1), (1, 0)]
+    told = [(one["how"], one["target"], one["why"]) for one in cluster.refused]
+    assert told == [("move-log-dir", 2, "it is there already"), ("move-log-dir", 2, "not so slow")]
+
+
+def test_where_nodes_have_one_log_directory_that_is_kept_too(cluster):
+    cluster.move_log(T, 1, 0)
+    settle(cluster)
+
+    assert [one["why"] for one in cluster.refused] == ["has nodes with one log directory each"]
+
+
 def test_where_nobody_can_change_settings_that_is_kept_too(cluster):
     cluster.set_min_isr(1)
     settle(cluster)

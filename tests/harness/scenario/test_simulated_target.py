@@ -14,7 +14,7 @@ from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.records import Names
 from tidemark.harness.scenario.simulated import SimulatedTarget
 from tidemark.harness.scenario.snapshots import Glance
-from tidemark.harness.scenario.target import ScriptError, ScriptTarget
+from tidemark.harness.scenario.target import CannotPlayError, ScriptError, ScriptTarget
 from tidemark.harness.scenario.verbs import Vocabulary, parse_command
 from tidemark.harness.scenario.words import BrokerNames
 from tidemark.nodes.core.variant import parse_variant
@@ -93,6 +93,8 @@ CUT = (Link(None, 1, 2), Link(None, 2, 1))
         ("elect B uncleanly", ("elect", "unclean", 2)),
         ("elect the preferred leader", ("elect", "preferred", 1)),
         ("reassign to B, A", ("reassign", (2, 1))),
+        ("move the log of B", ("move_log", 2)),
+        ("throttle moves on A to 100 bytes/s", ("throttle_moves", 1, 100)),
     ],
 )
 def test_a_command_is_one_call_of_the_stage(command, call):
@@ -203,6 +205,12 @@ def test_a_given_log_is_told_once_however_many_have_it(target):
     assert [(op.type, op.value) for op in target.ops] == [
         (kind, (("send", "t-0", value),)) for value in (1, 2, 3, 4) for kind in ("invoke", "info")
     ]
+
+
+def test_a_simulated_broker_has_one_log_directory(target):
+    for command in (lambda: target.move_log(1), lambda: target.throttle_moves(1, 100)):
+        with pytest.raises(CannotPlayError, match="simulated brokers have one log directory"):
+            command()
 
 
 def test_a_fault_and_its_healing_have_the_same_number(target):

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from kio.schema.alter_partition_reassignments.v0 import response as altered
+from kio.schema.alter_replica_log_dirs.v1 import response as moved
 from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
 from kio.schema.api_versions.v3 import response as with_features
 from kio.schema.create_topics.v4 import response as created
@@ -22,6 +23,7 @@ from tidemark.nodes.formats.wire.frames import FrameReader, response_frame
 from tidemark.nodes.sidecar.operations import ELR_FEATURE, METADATA_FEATURE, Operations
 from tidemark.nodes.sidecar.request_connection import (
     ALTER_CONFIGS,
+    ALTER_LOG_DIRS,
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
     DESCRIBE_QUORUM,
@@ -351,6 +353,22 @@ def test_what_the_cluster_can_do_is_raised_to_what_the_controller_s_release_has(
     run(main)
 
 
+@pytest.mark.parametrize(("rate", "how", "value"), [(1000, 0, "1000"), (0, 1, None)])
+def test_moves_of_a_broker_are_throttled_and_not_any_more(rate, how, value):
+    async def main():
+        seen = []
+        async with Broker((*BROKER_APIS, ALTER_CONFIGS)) as broker:
+            broker.answers = {ALTER_CONFIGS: lambda r: (seen.append(r), configured())[1]}
+            await asked_of(broker).throttle_moves(2, rate)
+        (resource,) = seen[0].resources
+        assert (resource.resource_type, resource.resource_name) == (4, "2")
+        assert [(c.name, c.config_operation, c.value) for c in resource.configs] == [
+            ("replica.alter.log.dirs.io.max.bytes.per.second", how, value)
+        ]
+
+    run(main)
+
+
 def test_a_broker_of_an_older_release_keeps_it_from_being_raised():
     async def main():
         async with Broker((*BROKER_APIS, UPDATE_FEATURES)) as broker:
@@ -364,6 +382,29 @@ def test_a_broker_of_an_older_release_keeps_it_from_being_raised():
                 await asked_of(broker).raise_features()
 
     run(main)
+
+
+def test_a_broker_is_asked_to_move_its_own_replica():
+    async def main():
+        seen = []
+        async with Broker((*BROKER_APIS, ALTER_LOG_DIRS)) as broker:
+            broker.answers = {ALTER_LOG_DIRS: lambda r: (seen.append(r), begun())[1]}
+            await asked_of(broker).move_log("t-3", "/d/second")
+            broker.answers[ALTER_LOG_DIRS] = lambda _: begun(ErrorCode.log_dir_not_found)
+            with pytest.raises(OperationError, match=r"t-3 cannot be moved to /d/second: .*LOG_DIR_NOT_FOUND"):
+                await asked_of(broker).move_log("t-3", "/d/second")
+        (wanted,) = seen[0].dirs
+        assert wanted.path == "/d/second"
+        assert [(topic.name, topic.partitions) for topic in wanted.topics] == [("t", (3,))]
+
+    run(main)
+
+
+def begun(error=ErrorCode.none):
+    result = moved.AlterReplicaLogDirPartitionResult(partition_index=i32(3), error_code=error)
+    return moved.AlterReplicaLogDirsResponse(
+        throttle_time=NOW, results=(moved.AlterReplicaLogDirTopicResult(topic_name=T, partitions=(result,)),)
+    )
 
 
 def updated(error=ErrorCode.none):

@@ -71,6 +71,19 @@ def test_snapshots_before_the_cut_stay(data):
     assert (data / "t-0" / "00000000000000000008.snapshot").exists()
 
 
+def test_of_two_log_directories_each_loses_by_its_own_checkpoint(tmp_path):
+    for name, partition, flushed in (("first", "t-0", 4), ("second", "t-1", 8)):
+        directory = tmp_path / name
+        (directory / partition).mkdir(parents=True)
+        (directory / partition / FIRST).write_bytes(b"".join(BATCHES))
+        checkpoint(directory, f"t 0 {flushed}", f"t 1 {flushed}")
+    (tmp_path / "first" / "t-1.0123-future").mkdir()
+    said = lose_power(tmp_path, keep=4)
+
+    assert (bases(tmp_path / "first"), bases(tmp_path / "second", "t-1")) == ([0, 2, 4, 6], [0, 2, 4, 6])
+    assert {name: one["flushed"] for name, one in said.items()} == {"t-0": 4, "t-1": 8}
+
+
 def test_what_was_durable_stays(data):
     before = {name: (data / name).read_bytes() for name in ("meta.properties", "t-0/leader-epoch-checkpoint")}
     lose_power(data, seed=1)

@@ -17,7 +17,7 @@ def log(tmp_path):
 
 @pytest.fixture
 def tail(log):
-    found = SegmentTail(log.parent)
+    found = SegmentTail(lambda: log.parent)
     yield found
     found.close()
 
@@ -41,6 +41,23 @@ def test_a_line_may_stand_for_several_batches(log, tail):
     append(log, build([1, 2], 0, 0), build([3], 2, 0))
     tail.look()
     assert claimed(tail, 0, 3) == [(0, 0, (1, 2)), (2, 0, (3,))]
+
+
+def test_a_log_that_is_moved_is_read_on_where_it_is_then(tmp_path):
+    homes = [tmp_path / name / "t-0" for name in ("first", "second")]
+    for home in homes:
+        home.mkdir(parents=True)
+    where = [homes[0]]
+    tail = SegmentTail(lambda: where[0])
+    append(homes[0] / f"{0:020}.log", build([1], 0, 0))
+    tail.look()
+    append(homes[1] / f"{0:020}.log", build([1], 0, 0), build([2], 1, 0))
+    where[0] = homes[1]
+    tail.look()
+
+    assert claimed(tail, 0, 1) == [(0, 0, (1,))]
+    assert claimed(tail, 1, 2) == [(1, 0, (2,))]
+    tail.close()
 
 
 def test_nothing_is_there_yet(log, tail):
@@ -157,7 +174,7 @@ def test_a_log_that_begins_anew(log, tail):
 
 
 def test_a_directory_that_comes_later_and_goes(tmp_path):
-    tail = SegmentTail(tmp_path / "t-9")
+    tail = SegmentTail(lambda: tmp_path / "t-9")
     tail.look()
     (tmp_path / "t-9").mkdir()
     file = tmp_path / "t-9" / f"{0:020}.log"
@@ -173,12 +190,12 @@ def test_a_directory_that_comes_later_and_goes(tmp_path):
 
 def test_a_log_that_was_set_aside_is_another_than_the_one_that_comes_after_it(log, tmp_path):
     """A replica that is removed and comes back: the first log's files stay a while, under another name."""
-    first = SegmentTail(log.parent)
+    first = SegmentTail(lambda: log.parent)
     append(log, build([1], 0, 0), build([2], 1, 0))
     first.look()
     log.parent.rename(tmp_path / "t-0.0123-delete")
     first.close()
-    again = SegmentTail(log.parent)
+    again = SegmentTail(lambda: log.parent)
     log.parent.mkdir()
     append(log, build([1], 0, 0), build([9], 1, 1))
 

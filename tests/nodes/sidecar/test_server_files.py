@@ -78,6 +78,14 @@ def test_a_broker_of_a_kraft_cluster(config, formatted):
     assert meta.read_text() == "what the broker made of it"
 
 
+def test_a_broker_with_two_log_directories(config, formatted):
+    both = [config.data / name for name in ("first", "second")]
+    properties = config.properties | {"log.dirs": ",".join(map(str, both))}
+    format_directory(replace(config, properties=properties), formatted)
+
+    assert [(path / "meta.properties").read_text() for path in both] == ["version=1\ncluster.id=XYZ\nnode.id=2\n"] * 2
+
+
 def test_krafts_controller(config, formatted):
     config = replace(config, role="kraft-controller", node=0)
     format_directory(config, formatted)

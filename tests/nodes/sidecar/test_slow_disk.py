@@ -82,7 +82,7 @@ def slowly(data, deed):
     """Do something with a slow disk that is healed in the end."""
 
     async def go():
-        disk = SlowDisk(data)
+        disk = SlowDisk((data,))
         try:
             return await deed(disk)
         finally:

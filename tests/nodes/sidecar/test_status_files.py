@@ -1,9 +1,10 @@
 """What a sidecar's status takes from the disk."""
 
 from tidemark.nodes.formats.checkpoints import HIGH_WATERMARKS, LOG_STARTS
+from tidemark.nodes.formats.log_directories import LogDirectories
 from tidemark.nodes.formats.partition_files import log_start_of
 from tidemark.nodes.sidecar.replica_status import ReplicaStatus
-from tidemark.nodes.sidecar.status import epochs_on_disk, offsets_on_disk, replica_status
+from tidemark.nodes.sidecar.status import epochs_on_disk, offsets_of_all, offsets_on_disk, replica_status
 
 
 def test_files_that_are_not_there_yet_or_empty(tmp_path):
@@ -25,12 +26,21 @@ def test_a_leader_and_a_follower(tmp_path):
     assert checkpointed == {"t-0": 5, "u-1": 6}
     state = ReplicaStatus(role="leader", leader=1, leader_epoch=3, leo=9, hw=8, isr=(1, 2), maximal=(1, 2, 3))
     state.start = 4
-    leader = replica_status("t-0", state, tmp_path, checkpointed, offsets_on_disk(tmp_path, LOG_STARTS))
+    leader = replica_status("t-0", state, tmp_path / "t-0", checkpointed, offsets_on_disk(tmp_path, LOG_STARTS))
     assert (leader["isr"], leader["maximal"], leader["epochs"]) == ((1, 2), (1, 2, 3), ((0, 0), (3, 7)))
     assert (leader["leo"], leader["hw"], leader["checkpointed_hw"]) == (9, 8, 5)
     assert (leader["start"], leader["checkpointed_start"]) == (4, 3)
     state.role = "follower"
     assert replica_status("t-0", state, tmp_path, {}, {})["isr"] == []
+
+
+def test_of_two_log_directories_the_checkpoint_counts_that_lies_beside_the_log(tmp_path):
+    for name, offsets, log in (("first", "t 0 5\nu 1 6\n", "u-1"), ("second", "t 0 9\nu 1 2\n", "t-0")):
+        (tmp_path / name / log).mkdir(parents=True)
+        (tmp_path / name / "replication-offset-checkpoint").write_text(f"0\n2\n{offsets}")
+    logs = LogDirectories((tmp_path / "first", tmp_path / "second"))
+
+    assert offsets_of_all(logs, HIGH_WATERMARKS) == {"t-0": 9, "u-1": 6}
 
 
 def test_a_log_start_that_no_checkpoint_tells_is_where_the_first_segment_begins(tmp_path):

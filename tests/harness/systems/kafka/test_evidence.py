@@ -39,6 +39,23 @@ def test_a_log_that_was_set_aside_is_no_partition(aside):
     assert sorted(found.segments) == ["t-0", "t-1"]
 
 
+def test_of_two_log_directories_a_checkpoint_counts_for_the_logs_beside_it():
+    files = {
+        f"{DATA}/first/t-0.0123-delete/{FIRST}": build((1, 2), 0, 3),
+        f"{DATA}/first/replication-offset-checkpoint": b"0\n2\nt 0 9\nt 1 1\n",
+        f"{DATA}/first/t-1/{FIRST}": build((4,), 0, 3),
+        f"{DATA}/second/t-0/{FIRST}": build((1, 2), 0, 3),
+        f"{DATA}/second/t-0/leader-epoch-checkpoint": b"0\n1\n3 0\n",
+        f"{DATA}/second/t-1.4567-future/{FIRST}": b"whatever",
+        f"{DATA}/second/replication-offset-checkpoint": b"0\n2\nt 0 2\nt 1 7\n",
+    }
+    found = files_of(files, "n2")
+
+    assert found.segments == {"t-0": [(0, 3, (1, 2))], "t-1": [(0, 3, (4,))]}
+    assert found.epochs == {"t-0": ((3, 0),), "t-1": ()}
+    assert found.high_watermarks == {"t-0": 2, "t-1": 1}
+
+
 def test_the_logs_of_collected_evidence():
     evidence = Evidence(2, "n2", b"", "", "", {}, FILES)
 

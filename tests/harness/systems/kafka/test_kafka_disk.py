@@ -48,6 +48,19 @@ def test_a_log_start_is_in_its_checkpoint_or_in_the_first_segments_name(control,
     assert (found.batches, found.start) == ([(2, 4, (9,))], 2)
 
 
+def test_of_two_log_directories_it_is_in_either(control, lay):
+    lay(
+        **{
+            f"first/t-8.0123-delete/{FIRST}": b"whatever",
+            "first/replication-offset-checkpoint": b"0\n1\nt 8 9\n",
+            f"second/t-8/{FIRST}": build([7, 8], 0, 3),
+            "second/t-8/leader-epoch-checkpoint": b"0\n1\n3 0\n",
+            "second/replication-offset-checkpoint": b"0\n1\nt 8 2\n",
+        }
+    )
+    assert read_disk(control, "t-8") == Disk([(0, 3, (7, 8))], ((3, 0),), 2)
+
+
 def test_a_partition_that_is_not_there_is_empty(control, lay):
     assert read_disk(control, "t-7") == Disk([], (), 0)
 

@@ -17,6 +17,7 @@ from tidemark.nodes.admin.message_rules import MessageRule
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
 from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.families import parse_variant
 
 
 def kafka(text="kafka:2.8.2", **broker_config):
@@ -272,6 +273,34 @@ def test_elr_is_switched_by_the_controllers_keeper():
     assert kafka().switch_elr({0: controller}, on=False) == ""
     assert controller.asked == [("elr", {"on": False})]
     assert kafka().switch_elr({0: PlayedControl()}, on=True) == "the sidecar cannot do elr"
+
+
+def test_a_log_is_moved_by_its_brokers_keeper():
+    broker = PlayedControl(move_log={})
+
+    assert kafka().move_log({0: PlayedControl(), 2: broker}, 2, "t-0") == ""
+    assert broker.asked == [("move-log", {"partition": "t-0"})]
+    assert kafka().move_log({2: PlayedControl()}, 2, "t-0") == "the sidecar cannot do move-log"
+
+
+@pytest.mark.parametrize(("text", "asked"), [("kafka:2.8.2", 2), ("kafka:4.3.1", 0)])
+def test_of_moves_a_broker_is_asked_to_throttle_its_own_and_krafts_controller_those_of_all(text, asked):
+    controls = {asked: PlayedControl(throttle_moves={})}
+
+    assert kafka(text).throttle_moves(controls, 2, 1000) == ""
+    assert controls[asked].asked == [("throttle-moves", {"broker": 2, "rate": 1000})]
+
+
+def test_kraft_before_3_7_has_one_log_directory_and_says_so():
+    older = KafkaSystem.parse("kafka:3.6.2", {})
+    plan = Plan(0, 1, 1, "", ClusterSpec(), WorkloadSpec(), (Fault("move-log-dir", 5),), 10)
+
+    assert "several since 3.7" in older.move_log({}, 2, "t-0")
+    with pytest.raises(SystemRefusalError, match="has one log directory for each broker"):
+        older.check(plan, parse_variant("kafka-3.7"))
+    for text in ("kafka:2.8.2", "kafka:3.9.2", "kafka:4.3.1"):
+        newer = KafkaSystem.parse(text, {})
+        newer.check(plan, newer.variant(newer.default_variant))
 
 
 def test_rules_go_to_every_keeper_with_their_sender():

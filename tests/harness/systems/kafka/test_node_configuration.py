@@ -1,5 +1,7 @@
 """What a sidecar is told is what a sidecar understands; the ports fit together from one node to the next."""
 
+from dataclasses import replace
+
 import pytest
 
 from tidemark.harness.systems.kafka.system import KafkaSystem
@@ -11,10 +13,10 @@ from tidemark.nodes.sidecar.config import BROKER, KRAFT_CONTROLLER, ZOOKEEPER, S
 def told(deployment):
     """What a node of such a system is told, as its sidecar reads it."""
 
-    def told(text, node, preset=None, *, proxied=True, incarnation=1, **broker_config):
+    def told(text, node, preset=None, *, proxied=True, incarnation=1, two=False, **broker_config):
         system = KafkaSystem.parse(text, {key.replace("_", "."): value for key, value in broker_config.items()})
         system.proxied = proxied
-        run = deployment(preset or system.default_variant)
+        run = replace(deployment(preset or system.default_variant), two_log_directories=two)
         return SidecarConfig.from_json(system.configure(node, incarnation, run))
 
     return told
@@ -76,6 +78,15 @@ def test_brokers_find_kraft_s_controller_behind_the_proxy_of_node_0(told):
 def test_a_brokers_logs_lie_on_the_disk_that_faults_strike(told):
     assert str(told("kafka:2.8.2", 1).data) == "/var/lib/tidemark/data"
     assert told("kafka:2.8.2", 1).properties["log.dirs"] == "/var/lib/tidemark/data"
+
+
+@pytest.mark.parametrize("text", ["kafka:2.8.2", "kafka:4.3.1"])
+def test_a_broker_has_two_log_directories_where_logs_are_moved_and_else_nothing_changes(told, text):
+    two, one = told(text, 1, two=True), told(text, 1)
+
+    assert two.properties["log.dirs"] == "/var/lib/tidemark/data/first,/var/lib/tidemark/data/second"
+    assert {**two.properties, "log.dirs": one.properties["log.dirs"]} == one.properties
+    assert told(text, 0, two=True) == told(text, 0)
 
 
 def test_zookeeper_and_the_broker_beside_it_share_a_disk_and_no_folder(told):
