@@ -165,8 +165,8 @@ profile_option = click.option(
     show_default=True,
     help="Faults to draw from, by kind (crash+pause) or by name: every log survives (intact); power and disk loss and unclean "
     "elections as well (destructive); also what only a machine has (machines: --world docker); or what befalls controllers, what "
-    "deletes records, what moves replicas, what spoils files, who leaves the cluster, or what settings and features are changed "
-    "(docs/faults.md has all names and kinds).",
+    "deletes records, what moves replicas, what spoils files, who leaves the cluster, what settings and features are changed, "
+    "or which logs move between a broker's directories (docs/faults.md has all names and kinds).",
 )
 intensity_option = click.option(
     "--intensity",
