@@ -14,7 +14,7 @@ from typing import Any
 
 from kio.schema.alter_partition_reassignments.v0 import request as alter
 from kio.schema.alter_replica_log_dirs.v1 import request as log_dirs
-from kio.schema.api_versions.v3.request import ApiVersionsRequest
+from kio.schema.api_versions import v3, v4
 from kio.schema.create_topics.v4 import request as create
 from kio.schema.elect_leaders.v1.request import ElectLeadersRequest, TopicPartitions
 from kio.schema.errors import ErrorCode
@@ -52,8 +52,8 @@ _OF_TOPIC, _OF_BROKER, _SET, _DELETE = i8(2), i8(4), i8(0), i8(1)
 MIN_ISR, MOVE_RATE = "min.insync.replicas", "replica.alter.log.dirs.io.max.bytes.per.second"
 ELR_FEATURE = "eligible.leader.replicas.version"
 METADATA_FEATURE = "metadata.version"
-_WITH_FEATURES = 3
-"""The version of ApiVersions that tells of features (KIP-584)."""
+_WITH_FEATURES, _WITH_ALL_FEATURES = 3, 4
+"""Versions of ApiVersions that tell of features (KIP-584): the first, and that which tells also of those that may be off."""
 _UPGRADE, _SAFE_DOWNGRADE = i8(1), i8(2)
 _NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE"})
 
@@ -166,9 +166,11 @@ class Operations:
         """Raise ``metadata.version`` to the newest that the controller's release has, and switch ELR on, as the last step of an
         upgrade does (``kafka-features.sh upgrade --release-version``). Refused while a broker of an older release is registered.
         """
-        asked = ApiVersionsRequest(client_software_name="tidemark", client_software_version="0")
         async with self._connected(self._kafka) as connection:
-            answer = await connection.ask(API_VERSIONS, asked, self._timeout_s, _WITH_FEATURES)
+            tells_all = connection.versions[API_VERSIONS][1] >= _WITH_ALL_FEATURES
+            version, request = (_WITH_ALL_FEATURES, v4) if tells_all else (_WITH_FEATURES, v3)
+            asked = request.ApiVersionsRequest(client_software_name="tidemark", client_software_version="0")
+            answer = await connection.ask(API_VERSIONS, asked, self._timeout_s, version)
         newest = {str(one.name): int(one.max_version) for one in answer.supported_features}
         for name, level in (
             (METADATA_FEATURE, newest.get(METADATA_FEATURE, 0)),

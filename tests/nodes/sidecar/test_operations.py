@@ -7,6 +7,7 @@ from kio.schema.alter_partition_reassignments.v0 import response as altered
 from kio.schema.alter_replica_log_dirs.v1 import response as moved
 from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
 from kio.schema.api_versions.v3 import response as with_features
+from kio.schema.api_versions.v4 import response as with_all_features
 from kio.schema.create_topics.v4 import response as created
 from kio.schema.elect_leaders.v1 import response as elected
 from kio.schema.errors import ErrorCode
@@ -37,6 +38,8 @@ from tidemark.nodes.sidecar.request_connection import (
 
 NOW = i32Timedelta.parse(timedelta(0))
 T = TopicName("t")
+ALL_FEATURES = {METADATA_FEATURE: (7, 30), "kraft.version": (0, 1), ELR_FEATURE: (0, 1)}
+"""Feature → least and greatest level."""
 BROKER_APIS = (METADATA, CREATE_TOPICS, ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS)
 
 
@@ -80,7 +83,7 @@ class Broker:
         how = codec(key, version)
         request = how.read_request(frame, 10 + length + how.flexible_request)
         if key == API_VERSIONS and version:
-            response = self._with_features()
+            response = self._with_features(with_features if version < 4 else with_all_features)
         elif key == API_VERSIONS:
             keys = [ApiVersion(api_key=i16(k), min_version=i16(0), max_version=i16(v)) for k, v in self.apis.items()]
             response = ApiVersionsResponse(error_code=ErrorCode.none, api_keys=tuple(keys))
@@ -93,12 +96,14 @@ class Broker:
             return struct.pack(">ii", 4 + len(response), correlation) + response
         return response_frame(correlation, how.response_header, how.write_response, response)
 
-    def _with_features(self):
+    def _with_features(self, told):
+        """Version 3 says nothing of features that may be off."""
         supported = tuple(
-            with_features.SupportedFeatureKey(name=name, min_version=i16(0), max_version=i16(newest))
-            for name, newest in self.features.items()
+            told.SupportedFeatureKey(name=name, min_version=i16(least), max_version=i16(newest))
+            for name, (least, newest) in self.features.items()
+            if least or told is with_all_features
         )
-        return with_features.ApiVersionsResponse(
+        return told.ApiVersionsResponse(
             error_code=ErrorCode.none, api_keys=(), throttle_time=NOW, supported_features=supported
         )
 
@@ -332,17 +337,18 @@ def test_elr_is_switched(on, level, kind):
 
 
 @pytest.mark.parametrize(
-    ("has", "raised"),
+    ("version", "has", "raised"),
     [
-        ({METADATA_FEATURE: 30, "kraft.version": 1, ELR_FEATURE: 1}, [(METADATA_FEATURE, 30), (ELR_FEATURE, 1)]),
-        ({METADATA_FEATURE: 21}, [(METADATA_FEATURE, 21)]),
+        (4, ALL_FEATURES, [(METADATA_FEATURE, 30), (ELR_FEATURE, 1)]),
+        (3, ALL_FEATURES, [(METADATA_FEATURE, 30)]),
+        (4, {METADATA_FEATURE: (7, 21)}, [(METADATA_FEATURE, 21)]),
     ],
 )
-def test_what_the_cluster_can_do_is_raised_to_what_the_controller_s_release_has(has, raised):
+def test_what_the_cluster_can_do_is_raised_to_what_the_controller_s_release_has(version, has, raised):
     async def main():
         seen = []
         async with Broker((*BROKER_APIS, UPDATE_FEATURES)) as broker:
-            broker.apis[API_VERSIONS] = 3
+            broker.apis[API_VERSIONS] = version
             broker.features = has
             broker.answers = {METADATA: cluster(1), UPDATE_FEATURES: lambda r: (seen.append(r), updated())[1]}
             await asked_of(broker).raise_features()
@@ -372,8 +378,8 @@ def test_moves_of_a_broker_are_throttled_and_not_any_more(rate, how, value):
 def test_a_broker_of_an_older_release_keeps_it_from_being_raised():
     async def main():
         async with Broker((*BROKER_APIS, UPDATE_FEATURES)) as broker:
-            broker.apis[API_VERSIONS] = 3
-            broker.features = {METADATA_FEATURE: 30, ELR_FEATURE: 1}
+            broker.apis[API_VERSIONS] = 4
+            broker.features = ALL_FEATURES
             broker.answers = {
                 METADATA: cluster(1),
                 UPDATE_FEATURES: lambda _: updated(ErrorCode.invalid_update_version),
