@@ -51,7 +51,8 @@ def forgotten(
     eligible: dict[str, frozenset[int]] = {}
     proved: defaultdict[str, set[int]] = defaultdict(set)
     """Who has not ended uncleanly since it came into the ISR."""
-    on = True
+    on = not next((one.on for _, one in events if isinstance(one, ElrSwitch)), False)
+    """What it is switched to first it was not before, as in an upgrade."""
     cleared: set[str] = set()
     """Partitions of which the controller may forget the ELR, since min ISR was set."""
     for index, one in events:

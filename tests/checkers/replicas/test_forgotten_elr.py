@@ -134,3 +134,10 @@ def test_the_min_isr_that_was_set_is_the_one_that_counts():
     assert found(*begun, set_to(6, 2), change(6, (1, 2)), change(7, (1,), (2,)), change(8, (1,))) == [
         ("violation", 8, (2,))
     ]
+
+
+def test_before_it_is_switched_on_for_the_first_time_nobody_need_be_eligible():
+    """As in an upgrade: ELR comes with the newer release's features."""
+    upgraded = (switched(20, True), change(30, (1, 2)), change(31, (1,), (2,)), change(32, (1,)))
+
+    assert found(*THERE, ALL, change(5, (1, 2)), change(6, (1,)), *upgraded) == [("violation", 32, (2,))]
