@@ -102,7 +102,8 @@ class SideBySide:
         fork = multiprocessing.get_context("fork")
         ours, theirs = fork.Pipe(duplex=False)
         with theirs, held_interrupts():
-            process = fork.Process(target=_begin, args=(self._work, Job(number, theirs), os.getpid()))
+            # A daemon: should an interrupt come just before `_end`, the interpreter asks it to end when it ends itself.
+            process = fork.Process(target=_begin, args=(self._work, Job(number, theirs), os.getpid()), daemon=True)
             with kept_from_new_processes():
                 process.start()
                 self._processes.append(process)

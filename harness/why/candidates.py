@@ -41,9 +41,14 @@ def candidates(name: str, anomaly: str = "") -> list[Candidate]:
             found.append(Candidate(repaired, 0 if repaired == entry.repaired else 1, title, entry.wrong, entry))
         found += _later_presets(name)
     first: dict[str, Candidate] = {}
-    for candidate in sorted(found, key=lambda one: (one.rank, not fits(one.entry, anomaly))):
+    for candidate in sorted(found, key=lambda one: (one.rank, not fits(one.entry, anomaly), _is_rare(one.entry))):
         first.setdefault(candidate.variant, candidate)
     return [one for one in first.values() if parse_variant(one.variant) != variant and one.variant != name]
+
+
+def _is_rare(entry: Entry | None) -> bool:
+    """Whether a bug is known to show only under faults that most plans have not: it would be taken for the cause by chance."""
+    return entry is not None and entry.profile not in ("intact", "destructive")
 
 
 def fits(entry: Entry | None, anomaly: str) -> bool:

@@ -167,6 +167,19 @@ def test_whatever_ends_the_command_its_processes_take_their_machines_away(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interrupt_before_they_are_asked_to_end_leaves_no_process_that_works_on(tmp_path):
+    interrupted = "def end(self, *error): raise KeyboardInterrupt\nSideBySide.__exit__ = end\nwith terminated"
+    code = COMMAND.format(here=str(Path(__file__).parent), folder=str(tmp_path)).replace("with terminated", interrupted)
+    command = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert command.stdout is not None
+    with command.stdout:
+        assert command.stdout.readline() == "up\n"
+        os.kill(command.pid, signal.SIGINT)
+        command.stdout.read()
+        assert command.wait() == 130
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_interrupt_before_all_have_begun_is_not_lost(tmp_path):
     def work(job):
         if job.number == 0:
