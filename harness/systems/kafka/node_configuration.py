@@ -53,8 +53,7 @@ def node_configuration(
         SystemRefusalError: no broker would start with this.
     """
     protocol = protocol_for(kafka, deployment.variant.name)
-    upgraded = kafka.at_start(incarnation) != kafka
-    kafka = kafka.at_start(incarnation)
+    first, kafka = kafka, kafka.at_start(incarnation)
     places = KafkaPlaces()
     machines, cluster = deployment.machines, deployment.cluster
     here = machines[node]
@@ -79,7 +78,7 @@ def node_configuration(
         "heap": jvm.heap,
         "jvm_options": list(jvm.options),
         "quiet": jvm.quiet,
-        "raises_features": alone and upgraded,
+        "raises_features": alone and kafka != first,
         "libs": LIBRARIES,
         "proxies": _proxies(zookeeper=zookeeper) if proxied else [],
         "peers": {machines[n].inner_ip: n for n in (CONTROLLER, *cluster.broker_ids())},

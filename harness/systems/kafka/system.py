@@ -275,11 +275,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Through Kafka's own API, asked of the broker itself by its sidecar."""
         if not self.has_two_log_directories:
             return ONE_LOG_DIRECTORY.format(name=self.name)
-        try:
-            controls[broker].admin.ask("move-log", timeout_s=REASSIGNMENT_S, partition=partition)
-        except NodeError as error:
-            return str(error)
-        return ""
+        return self._change(controls, "move-log", of=broker, partition=partition)
 
     def throttle_moves(self, controls: Mapping[int, NodeControl], broker: int, rate: int) -> str:
         """Through Kafka's own API. With KRaft the controller is asked, and the broker need not run."""
