@@ -361,15 +361,25 @@ class ContainedNode:
             if self.links.faults.delay == NETEM:
                 netem.set_delays(self.control, self.machine.inner_ip, {})
 
-    def end(self) -> None:
-        """End the process and every fault, so that nothing of the run acts on the machine any more.
+    def take_over(self) -> None:
+        """A process of the last run has gone on, without any fault.
+
+        Raises:
+            NodeError: it does not answer.
+        """
+        with self.reachable():
+            self._process_began(anew=True)
+
+    def end(self, *, goes_on: bool = False) -> None:
+        """End every fault, and the process unless it goes on, so that nothing of the run acts on the machine any more.
 
         Raises:
             NodeError: something remains.
         """
         with self.reachable():
             self._process_away()
-            self.control.kill()
+            if not goes_on:
+                self.control.kill()
             firewall.remove_all(self.control)
             self.hindrances.clear()
             self._apply_hindrances()

@@ -22,6 +22,7 @@ from tidemark.harness.evidence.trace_history import TracedAnswer
 from tidemark.harness.evidence.whole_trace import whole_trace
 from tidemark.harness.live import verify_healed
 from tidemark.harness.live.final_states import all_answer, dump_logs
+from tidemark.harness.live.going_on import NodesLeft, may_go_on
 from tidemark.harness.live.link_faults import NETEM, TRANSPORT
 from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.live.onlookers import Onlookers
@@ -65,7 +66,7 @@ class ContainedRun:
     duration_us: int
 
 
-def run_plan(
+def run_plan(  # noqa: PLR0913 (what a run is made of)
     plan: Plan,
     variant: AnyVariant,
     contract: str | None = None,
@@ -75,6 +76,7 @@ def run_plan(
     clients: str = "confluent",
     progress: RunProgress | None = None,
     folder: Path | None = None,
+    left: NodesLeft | None = None,
 ) -> ContainedRun:
     """Run a plan under a variant, on real processes.
 
@@ -87,6 +89,7 @@ def run_plan(
         clients: the workload's client library.
         progress: told what is going on.
         folder: of the run: the history as it grows, and in the end whole; an archive of each node's files.
+        left: what the last run left; brought up to date. Without it, no nodes are left.
 
     Raises:
         RunError: the run could not be carried out as planned; what evidence there is is in the folder.
@@ -121,14 +124,26 @@ def run_plan(
     suffered = suffer(plan, family_of(variant), refused)
     meta |= suffered.told()
     with Recorder(meta, folder, progress.note) as recorder:
-        live = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system)
+        before = left.started_for if left else None
+        live = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system, before=before)
+        if left is not None and live.goes_on:
+            meta["runs_before"] = left.runs
+        elif left is not None:
+            left.none()
+        go_on = False
         try:
-            return _Run(live, plan, suffered, recorder, progress, folder).carry_out(clients, meta)
+            done = _Run(live, plan, suffered, recorder, progress, folder).carry_out(clients, meta)
+            go_on = left is not None and may_go_on(live, plan)
         except Exception:
             _save_evidence(live, folder)
             raise
         finally:
-            live.close()
+            ended = live.close(go_on=go_on)
+            if left is not None and go_on and ended:
+                left.by(live.deployment)
+            elif left is not None:
+                left.none()
+        return done
 
 
 def _check_size(plan: Plan, cluster: Cluster) -> None:

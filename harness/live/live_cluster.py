@@ -32,6 +32,7 @@ from tidemark.harness.systems.capabilities import (
     NO_ELECTIONS,
     ChangesSettings,
     Elects,
+    GoesOn,
     HandsOverController,
     MovesLogs,
     Reassigns,
@@ -79,6 +80,7 @@ class LiveCluster(ClusterNodes):
         *,
         delay: str,
         system: System | None = None,
+        before: Deployment | None = None,
     ) -> None:
         """Touch nothing yet.
 
@@ -89,6 +91,7 @@ class LiveCluster(ClusterNodes):
             recorder: takes what the harness sees.
             delay: what slows links, ``netem`` or ``transport``.
             system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
+            before: of the run whose nodes go on; they are started anew if this run's would be others.
         """
         self.run_loop = RunLoop()
         of_nodes = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
@@ -102,6 +105,8 @@ class LiveCluster(ClusterNodes):
             two_log_directories=any(fault.kind in MOVES_LOGS for fault in plan.faults),
         )
         super().__init__(deployment, system or TidemarkSystem(), delay=delay)
+        same = before is not None and isinstance(self.system, GoesOn) and self.system.can_go_on(before, deployment)
+        self._before = before if same else None
         self.clocks_us: dict[int, int] = {}
         self.refused: list[dict[str, Any]] = []
         self._recorder = recorder
@@ -121,6 +126,11 @@ class LiveCluster(ClusterNodes):
             noise_seed=plan.noise_seed,
         )
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether its nodes are those of the run before."""
+        return self._before is not None
+
     def excused(self, node: int) -> bool:
         return self.processes.away(node) if node == CONTROLLER else self.processes.paused(node)
 
@@ -137,11 +147,27 @@ class LiveCluster(ClusterNodes):
     # From nothing to a cluster that has leaders, and back
 
     def boot(self) -> None:
-        """Clean the machines, start all processes, and wait for the first leaders. Time 0 of the run is its end.
+        """Clean the machines, start all processes unless they go on from the last run, and wait for the first leaders. Time 0 of
+        the run is its end.
 
         Raises:
             RunError: a process does not start, or there is no leader within 20 s.
         """
+        if self._before is None:
+            self._start_all()
+            self.after_start()
+        else:
+            self._go_on(self._before)
+        deadline = self.now_us() + int(BOOT_S * 1e6)
+        while self.observation.sees_leaders and any(self.leader_of(name) < 0 for name in self.partitions()):
+            if self.now_us() > deadline:
+                why = f"; {trouble}" if (trouble := self.observation.trouble) else ""
+                raise RunError(f"not every partition had a leader {BOOT_S:g} s after the start of all brokers{why}")
+            self.run_loop.run_until(self.now_us() + 20_000)
+        self.clocks_us = compare_clocks(self.controls)
+        self.run_loop.begin()
+
+    def _start_all(self) -> None:
         for node, one in self.nodes.items():
             self.processes.submit(node, "clean", one.clean)
         self.run_loop.settle(START_ALL_S)
@@ -153,15 +179,15 @@ class LiveCluster(ClusterNodes):
         for broker in self.brokers():
             self.processes.start(broker)
         self._started()
+
+    def _go_on(self, before: Deployment) -> None:
+        assert isinstance(self.system, GoesOn)  # noqa: S101 (else there is no run before)
+        for node in self.nodes:
+            self.processes.go_on(node)
+        self._started()
+        self.system.clear(self.controls, before)
         self.after_start()
-        deadline = self.now_us() + int(BOOT_S * 1e6)
-        while self.observation.sees_leaders and any(self.leader_of(name) < 0 for name in self.partitions()):
-            if self.now_us() > deadline:
-                why = f"; {trouble}" if (trouble := self.observation.trouble) else ""
-                raise RunError(f"not every partition had a leader {BOOT_S:g} s after the start of all brokers{why}")
-            self.run_loop.run_until(self.now_us() + 20_000)
-        self.clocks_us = compare_clocks(self.controls)
-        self.run_loop.begin()
+        self.system.forget(self.controls, self.deployment)
 
     def _started(self) -> None:
         """Wait until all that was started answers; one that ended instead would be missed by all that follows."""
@@ -181,18 +207,25 @@ class LiveCluster(ClusterNodes):
         """
         self.run_loop.settle(SETTLE_S)
 
-    def close(self) -> None:
-        """End lanes, processes and faults; what cannot be ended (a machine that is gone) is let be."""
+    def close(self, *, go_on: bool = False) -> bool:
+        """End lanes, faults, and processes unless they are to go on; what cannot be ended (a machine that is gone) is let be.
+
+        Returns:
+            Whether everything was ended.
+        """
         if self.operator is not None:
             self.operator.close()
         self.run_loop.close()
 
-        def end(node: ContainedNode) -> None:
-            with suppress(ContainerWorldError):
-                node.end()
+        def end(node: ContainedNode) -> bool:
+            try:
+                node.end(goes_on=go_on)
+            except ContainerWorldError:
+                return False
+            return True
 
         with ThreadPoolExecutor(len(self.nodes)) as threads:
-            list(threads.map(end, self.nodes.values()))
+            return all(list(threads.map(end, self.nodes.values())))
 
     # nemesis.FaultTarget
 

@@ -154,6 +154,11 @@ class Processes:
         incarnation = state.incarnation
         self.submit(node, "start", lambda: self._start(node, incarnation))
 
+    def go_on(self, node: int) -> None:
+        """The process of the last run is this run's first."""
+        self._states[node].begin(disk_is_full=False)
+        self.submit(node, "take over", self._cluster.nodes[node].take_over)
+
     def disk_filled(self, node: int) -> None:
         """A fault fills the disk: the process may give up now."""
         self._states[node].disk_was_full = True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from tidemark.checkers import History
 from tidemark.checkers.history.history_file import history_lines
+from tidemark.harness.live.going_on import MOST_RUNS, NodesLeft
 from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.machines.cluster import Cluster
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError
@@ -37,6 +38,7 @@ class ContainerSession:
         hosts: a hosts file, to use machines that exist instead of containers.
         system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
         tell: says one sentence to the person about what takes long.
+        go_on: let nodes go on from a run that was valid into the next, where they can.
 
     Attributes:
         progress: what the run under way is doing.
@@ -50,6 +52,7 @@ class ContainerSession:
         hosts: Path | None = None,
         tell: Callable[[str], None],
         system: System | None = None,
+        go_on: bool = False,
     ) -> None:
         self._brokers = brokers
         self._clients = clients
@@ -58,6 +61,7 @@ class ContainerSession:
         self.system = system or TidemarkSystem()
         self._cluster: Cluster | None = None
         self._engine: DockerClient | None = None
+        self._left = NodesLeft() if go_on else None
         self.progress = RunProgress()
 
     def __enter__(self) -> Self:
@@ -126,6 +130,7 @@ class ContainerSession:
                 clients=self._clients,
                 progress=self.progress,
                 folder=folder,
+                left=self._left,
             )
         except BaseException:
             with suppress(ContainerWorldError):
@@ -133,11 +138,15 @@ class ContainerSession:
             raise
         self.progress.phase = "checking"
         verdict = self.system.judge(done.history)
+        if self._left and (verdict.valid != "valid" or self._left.runs >= MOST_RUNS):
+            self._left.none()
         return JudgedRun(done.history, verdict, digest(done.history), done.events, done.duration_us)
 
     def close(self) -> None:
         """Remove the machines; nothing happens if there are none."""
         cluster, self._cluster = self._cluster, None
+        if self._left:
+            self._left.none()
         engine, self._engine = self._engine, None
         try:
             if cluster is not None:

@@ -98,6 +98,28 @@ class Elects(Protocol):
 
 
 @runtime_checkable
+class GoesOn(Protocol):
+    """Its nodes can go on from one run to the next, when what the last run made is deleted."""
+
+    def can_go_on(self, before: Deployment, after: Deployment) -> bool:
+        """Whether nodes that were started for one run are as they would be started for another."""
+
+    def clear(self, controls: Mapping[int, NodeControl], before: Deployment) -> None:
+        """Delete what the last run made. Each node's trace and log begin anew then, as those of its first life.
+
+        Raises:
+            NodeError: something is left.
+        """
+
+    def forget(self, controls: Mapping[int, NodeControl], after: Deployment) -> None:
+        """The next run's topics are there: wait until no node's disk has anything of the last run's.
+
+        Raises:
+            NodeError: something is left.
+        """
+
+
+@runtime_checkable
 class VotesItself(Protocol):
     """Runs protocols without a controller, too: their servers elect among themselves (docs/families)."""
 

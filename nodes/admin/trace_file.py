@@ -50,6 +50,10 @@ class Trace:
         for watcher in self.watchers:
             watcher(entries)
 
+    def begin_again(self) -> None:
+        """Drop what was traced so far: somebody has it."""
+        os.ftruncate(self._file, 0)
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)

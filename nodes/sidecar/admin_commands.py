@@ -11,6 +11,7 @@ transport-clear   key                        end one; ``found`` says whether it 
 slow-disk         delay_us                   every write and sync of the broker first takes that long; 0 ends it
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
 create-topics     partitions, config         create topics, with their partitions' replicas (controller)
+delete-topics     topics                     delete topics (controller); ends when the controller has none of their partitions
 reassign          partition, replicas, wait  give a partition other replicas (controller), or with none take back what is under
                                              way; ``wait`` (true unless said otherwise): until it is done, else until it is
                                              under way
@@ -19,6 +20,8 @@ elr               on                         switch ELR on or off (controller)
 move-log          partition                  move a replica's log to the broker's other log directory; ends when that has begun
 throttle-moves    broker, rate               let a broker's moves copy so many bytes a second, 0: as many as it can (with KRaft the
                                              controller, with ZooKeeper that broker)
+next-run                                     the last run's topics are deleted: begin trace and log anew, when their logs are gone
+forgotten                                    ends when the new topics' high watermarks are in the checkpoint (brokers)
 watch             events                     see there
 ================  =========================  ===============================================================================
 """
@@ -31,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
 from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.message_set import read_partition
+from tidemark.nodes.sidecar.next_run import forgotten, next_run
 from tidemark.nodes.sidecar.proxy.speech import PROXIED_KINDS
 from tidemark.nodes.sidecar.slow_disk import SlowDiskError
 
@@ -60,11 +64,14 @@ class SidecarCommands:
             "slow-disk": self._slow_disk,
             "elect": self._elect,
             "create-topics": self._create_topics,
+            "delete-topics": self._delete_topics,
             "reassign": self._reassign,
             "min-isr": self._min_isr,
             "elr": self._elr,
             "move-log": self._move_log,
             "throttle-moves": self._throttle_moves,
+            "next-run": self._next_run,
+            "forgotten": self._forgotten,
         }
 
     async def _status(self, _command: dict[str, Any]) -> Answer:
@@ -126,6 +133,9 @@ class SidecarCommands:
             raise CommandError("config must be an object of topic settings")
         return await controller.create_topics(partitions, config)
 
+    async def _delete_topics(self, command: dict[str, Any]) -> Answer:
+        return await self._controller("deletes topics").delete_topics(_topics(command))
+
     async def _reassign(self, command: dict[str, Any]) -> Answer:
         controller = self._controller("reassigns replicas")
         replicas, wait = command.get("replicas"), command.get("wait", True)
@@ -138,9 +148,7 @@ class SidecarCommands:
 
     async def _min_isr(self, command: dict[str, Any]) -> Answer:
         controller = self._controller("sets what holds for topics")
-        topics, min_isr = command.get("topics"), command.get("min_isr")
-        if not isinstance(topics, list) or not topics or not all(isinstance(name, str) for name in topics):
-            raise CommandError("topics must be a list of names")
+        topics, min_isr = _topics(command), command.get("min_isr")
         if type(min_isr) is not int or min_isr < 1:
             raise CommandError("min_isr must be a whole number, at least 1")
         return await controller.set_min_isr(topics, min_isr)
@@ -169,6 +177,14 @@ class SidecarCommands:
         await self._asked(self._sidecar.operations().throttle_moves(broker, rate))
         return {}
 
+    async def _next_run(self, _command: dict[str, Any]) -> Answer:
+        await next_run(self._sidecar)
+        return {}
+
+    async def _forgotten(self, _command: dict[str, Any]) -> Answer:
+        await forgotten(self._sidecar)
+        return {}
+
     @staticmethod
     async def _asked(operation: Awaitable[None]) -> None:
         from tidemark.nodes.sidecar.request_connection import (
@@ -184,6 +200,13 @@ class SidecarCommands:
         if self._sidecar.controller is None:
             raise CommandError(f"only the controller {does}")
         return self._sidecar.controller
+
+
+def _topics(command: dict[str, Any]) -> list[str]:
+    topics = command.get("topics")
+    if not isinstance(topics, list) or not topics or not all(isinstance(name, str) for name in topics):
+        raise CommandError("topics must be a list of names")
+    return topics
 
 
 def _are_replicas(found: object) -> bool:

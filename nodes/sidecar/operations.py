@@ -16,6 +16,7 @@ from kio.schema.alter_partition_reassignments.v0 import request as alter
 from kio.schema.alter_replica_log_dirs.v1 import request as log_dirs
 from kio.schema.api_versions import v3, v4
 from kio.schema.create_topics.v4 import request as create
+from kio.schema.delete_topics.v3 import request as delete
 from kio.schema.elect_leaders.v1.request import ElectLeadersRequest, TopicPartitions
 from kio.schema.errors import ErrorCode
 from kio.schema.incremental_alter_configs.v0 import request as configs
@@ -33,6 +34,7 @@ from tidemark.nodes.sidecar.request_connection import (
     ALTER_LOG_DIRS,
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
+    DELETE_TOPICS,
     DESCRIBE_QUORUM,
     ELECT_LEADERS,
     LIST_REASSIGNMENTS,
@@ -107,6 +109,16 @@ class Operations:
         for result in answer.topics:
             if result.error_code is not ErrorCode.topic_already_exists:
                 check(result.error_code, f"topic {result.name} cannot be created", result.error_message)
+
+    async def delete_topics(self, topics: Collection[str]) -> None:
+        """Delete topics. One that is not there is no error."""
+        request = delete.DeleteTopicsRequest(topic_names=tuple(map(TopicName, topics)), timeout=self._wait())
+        answer = await self._ask_controller(
+            DELETE_TOPICS, request, lambda found: [t.error_code for t in found.responses]
+        )
+        for result in answer.responses:
+            if result.error_code is not ErrorCode.unknown_topic_or_partition:
+                check(result.error_code, f"topic {result.name} cannot be deleted")
 
     # Elections
 

@@ -15,7 +15,7 @@ from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
 from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
 
-METADATA, CREATE_TOPICS, ALTER_LOG_DIRS = 3, 19, 34
+METADATA, CREATE_TOPICS, DELETE_TOPICS, ALTER_LOG_DIRS = 3, 19, 20, 34
 ELECT_LEADERS, ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 43, 44, 45, 46
 DESCRIBE_QUORUM, UPDATE_FEATURES = 55, 57
 
@@ -23,6 +23,7 @@ VERSIONS: Mapping[int, int] = {
     API_VERSIONS: 0,
     METADATA: 7,
     CREATE_TOPICS: 4,
+    DELETE_TOPICS: 3,
     ALTER_LOG_DIRS: 1,
     ELECT_LEADERS: 1,
     ALTER_REASSIGNMENTS: 0,
@@ -35,6 +36,7 @@ VERSIONS: Mapping[int, int] = {
 _NAMES = {
     METADATA: "Metadata",
     CREATE_TOPICS: "CreateTopics",
+    DELETE_TOPICS: "DeleteTopics",
     ALTER_LOG_DIRS: "AlterReplicaLogDirs",
     ELECT_LEADERS: "ElectLeaders",
     ALTER_REASSIGNMENTS: "AlterPartitionReassignments",

@@ -84,6 +84,7 @@ class Sidecar:
         pid: of the main JVM, 0 before it runs.
         logs: its log directories.
         rules: what happens to messages that pass the proxies.
+        copy: as given.
         controller: watches the cluster's metadata; None on brokers, and before the JVM runs.
     """
 
@@ -98,15 +99,10 @@ class Sidecar:
         self.slow_disk = SlowDisk(self.logs.all, tuple(config.partitions))
         self.clock = WallClock(lambda: knock(config.kafka))
         self.controller: ClusterController | None = None
-        self.broker_trace = BrokerTrace(
-            config.node,
-            () if config.is_controller or config.quiet else tuple(config.partitions),
-            lambda partition: SegmentTail(lambda: self.logs.of(partition)),
-            offsets_of_all(self.logs, HIGH_WATERMARKS),
-        )
+        self.broker_trace = self._broker_trace(offsets_of_all(self.logs, HIGH_WATERMARKS))
+        self.copy = copy
         self._dialect = dialect
         self._reader = dialect.reader()
-        self._copy = copy
         self._java = java
         self._loop = asyncio.get_running_loop()
         self._proxies: list[Proxy] = []
@@ -116,6 +112,24 @@ class Sidecar:
         self._ticking: asyncio.TimerHandle | None = None
         self._failure: asyncio.Future[str] = self._loop.create_future()
         """Done with the reason, if the node must end though its JVM has not."""
+
+    def _broker_trace(self, checkpointed: Mapping[str, int]) -> BrokerTrace:
+        config = self.config
+        return BrokerTrace(
+            config.node,
+            () if config.is_controller or config.quiet else tuple(config.partitions),
+            lambda partition: SegmentTail(lambda: self.logs.of(partition)),
+            checkpointed,
+        )
+
+    def begin_broker_trace_again(self) -> None:
+        """Tell of the broker as if it had just started: it runs, and its logs are gone."""
+        before = self.broker_trace
+        for tail in before.tails.values():
+            tail.close()
+        self._reader = self._dialect.reader()
+        self.broker_trace = self._broker_trace({})
+        self.broker_trace.started, self.broker_trace.broker_epoch = before.started, before.broker_epoch
 
     @property
     def pid(self) -> int:
@@ -260,7 +274,7 @@ class Sidecar:
     # Lines and files
 
     def _read_from(self, jvm: Jvm, prefix: str = "") -> None:
-        pipe = LogPipe(jvm.output, self._copy, prefix)
+        pipe = LogPipe(jvm.output, self.copy, prefix)
         self._pipes.append(pipe)
         self._loop.add_reader(pipe.fd, self._take, pipe)
 

@@ -70,6 +70,7 @@ class SoakOptions(Options):
         type=given.RealRange(min=0.5, max=100),
     )
     jobs: int | None = shared(clusters_option)
+    fresh: bool = flag("Start every node anew for each run; else nodes go on from a valid run, where they can.")
     keep_nodes: bool = flag("Keep the nodes' own files of every run, and not only where something was found.")
     out: Path = option(f"Folder of the runs.  [default: {OUT}]", type=given.FOLDER, default=OUT)
     page: Path | None = option("Write the table, as Markdown.", type=given.NEW_FILE)
@@ -149,7 +150,7 @@ def _run(runs: Runs, systems: dict[str, System], results: KeptResults, status: C
         run_missing(
             runs,
             results,
-            lambda name: open_session(systems[name], brokers, tell),
+            lambda name: open_session(systems[name], brokers, tell, go_on=not options.fresh),
             lambda run: systems[run.system].variant(run.variant),
             watcher,
             keep_nodes=options.keep_nodes,
@@ -178,10 +179,10 @@ def _judge_again(runs: Runs, results: KeptResults, status: Console) -> None:
 
 
 def open_session(
-    system: System, brokers: int, tell: Callable[[str], None] | None = None
+    system: System, brokers: int, tell: Callable[[str], None] | None = None, *, go_on: bool = False
 ) -> AbstractContextManager[Runner]:
-    """Machines with a system, for as many plans as are run on them; gone at the end."""
-    return containers(brokers, system, tidy=True, tell=tell)
+    """Machines with a system, for as many plans as are run on them; gone at the end. `go_on`: so do their nodes, where they can."""
+    return containers(brokers, system, tidy=True, tell=tell, go_on=go_on)
 
 
 def _typed(options: SoakOptions) -> str:

@@ -143,6 +143,7 @@ def containers(
     hosts: Path | None = None,
     clients: str = "confluent",
     tidy: bool = False,
+    go_on: bool = False,
     tell: Callable[[str], None] | None = None,
 ) -> Iterator[ContainerSession]:
     """A session of containers; leftovers of crashed runs are pointed out first, or removed.
@@ -153,6 +154,7 @@ def containers(
         hosts: a file that names machines, to be used instead.
         clients: the workload's library.
         tidy: what killed runs of this computer left is removed, and nobody is asked.
+        go_on: nodes go on from one run into the next, where they can.
         tell: is told what takes long, by one of several that work side by side; who starts them has looked for leftovers.
 
     Raises:
@@ -171,6 +173,7 @@ def containers(
             hosts=hosts,
             tell=tell or (lambda words: status.print(words, highlight=False)),
             system=system,
+            go_on=go_on,
         ) as session:
             yield session
 

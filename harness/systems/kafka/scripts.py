@@ -74,4 +74,4 @@ echo "$state"
 
     def clean(self) -> str:
         """Removes whatever a run left."""
-        return f"{super().clean()}rm -f {quote(self._sidecar)}\n"
+        return f"{super().clean()}rm -f {quote(self._sidecar)} {quote(self._places.trace)}.before\n"

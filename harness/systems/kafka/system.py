@@ -65,6 +65,7 @@ SESSION_END_S = 5.0
 LOOK_S = 0.1
 ELECTION_S = 30.0
 REASSIGNMENT_S = 30.0
+NEXT_RUN_S = 60.0
 LEADERSHIP = "leadership"
 ISR_CHANGES = "ISR changes"
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
@@ -216,6 +217,33 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
             partitions, config = internal_topic(deployment.cluster, *internal)
             ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
 
+    # From one run to the next
+
+    def can_go_on(self, before: Deployment, after: Deployment) -> bool:
+        """Not in an upgrade, nor where internal topics count. What a broker's properties say of topics, topics say themselves."""
+        if self.kafka.uses_zookeeper or self.kafka.later is not None or before.workload or after.workload:
+            return False
+        return before.nodes == after.nodes and all(
+            self._as_it_starts(node, before) == self._as_it_starts(node, after) for node in after.nodes
+        )
+
+    def _as_it_starts(self, node: int, deployment: Deployment) -> dict[str, Any]:
+        config = self.configure(node, 1, deployment)
+        of_topics = topic_configs(deployment.cluster)
+        return config | {
+            "properties": {key: value for key, value in config["properties"].items() if key not in of_topics}
+        }
+
+    def clear(self, controls: Mapping[int, NodeControl], before: Deployment) -> None:
+        """Delete its topics, through Kafka's own API, and have the sidecars begin anew."""
+        topics = sorted({partition.rpartition("-")[0] for partition in before.cluster.assignment()})
+        controls[CONTROLLER].admin.ask("delete-topics", timeout_s=TOPIC_S, topics=topics)
+        _ask_all(controls, "next-run")
+
+    def forget(self, controls: Mapping[int, NodeControl], after: Deployment) -> None:
+        """High watermarks of topics that are deleted stay in their checkpoint, until it is written again."""
+        _ask_all({node: controls[node] for node in after.cluster.broker_ids()}, "forgotten")
+
     def workload(self, order: WorkloadOrder) -> Workload:
         if order.plan.workload.object is None:
             return super().workload(order)
@@ -363,3 +391,10 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
             told["build"] = {"version": build.version, "digest": build.digest, "in_front": build.in_front}
             told["build"]["read_as"] = read_as(self.kafka.version)
         return told | ({"broker_config": self.broker_config} if self.broker_config else {})
+
+
+def _ask_all(controls: Mapping[int, NodeControl], order: str) -> None:
+    """Ask all at once, and wait for the last."""
+    asked = [(control.admin, control.admin.post(order)) for control in controls.values()]
+    for admin, future in asked:
+        admin.wait(future, order, NEXT_RUN_S)

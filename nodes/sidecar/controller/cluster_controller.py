@@ -14,7 +14,7 @@ from tidemark.nodes.admin.trace_file import Entry
 from tidemark.nodes.sidecar.config import SidecarConfig
 from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.decisions import FORCED, PREFERRED, UNCLEAN
-from tidemark.nodes.sidecar.controller.find_log import open_controller_log
+from tidemark.nodes.sidecar.controller.find_log import open_controller_log, traced_before
 from tidemark.nodes.sidecar.operations import Operations
 from tidemark.nodes.sidecar.request_connection import OperationError
 
@@ -54,6 +54,7 @@ class ClusterController:
         """
         peers = {node: Address(host, INTERNAL_PORT) for host, node in config.peers.items()}
         self._node = config.node
+        self._trace = config.trace
         self._write = write
         self._fail = fail
         self._operations = operations or Operations(config.kafka, config.node, peers)
@@ -87,6 +88,19 @@ class ClusterController:
         """``partitions`` and ``sessions``, as :mod:`tidemark.nodes.process.status` shows a controller's."""
         self._look()
         return {"partitions": self._log.partitions, "sessions": self._log.sessions}
+
+    def begin_again(self, empty_trace: Callable[[], None]) -> None:
+        """Tell who is registered and live, in a trace that is empty.
+
+        Raises:
+            OSError: it cannot be noted how much was told before.
+        """
+        self._look()
+        standing = self._log.standing()
+        empty_trace()
+        traced_before(self._trace).write_text(str(self._log.told - len(standing)))
+        now = self._latest_us = max(self._latest_us, time.monotonic_ns() // 1000)
+        self._write([(now, self._node, *event) for event in standing])
 
     async def _watch(self) -> None:
         while True:
@@ -130,6 +144,16 @@ class ClusterController:
         settings = {name: str(value) for name, value in config.items()}
         await self._asked(self._operations.create_topics(partitions, settings))
         await self._until(lambda: all(self._state(name).get("leader", -1) >= 0 for name in partitions))
+        return {}
+
+    async def delete_topics(self, topics: Collection[str]) -> dict[str, Any]:
+        """Delete topics. Ends when the controller has none of their partitions; brokers delete their logs later.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer.
+        """
+        await self._asked(self._operations.delete_topics(topics))
+        await self._until(lambda: not any(name.rpartition("-")[0] in topics for name in self._log.partitions))
         return {}
 
     async def set_min_isr(self, topics: Collection[str], min_isr: int) -> dict[str, Any]:

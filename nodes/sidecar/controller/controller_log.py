@@ -16,11 +16,15 @@ class ControllerLog(ABC):
     Args:
         partitions: those that count; None: all.
         told: so many events were given to somebody by an earlier reader of the same log, and are not given again.
+
+    Attributes:
+        told: so many were given by now, by whichever reader.
     """
 
     def __init__(self, partitions: Collection[str] | None = None, told: int = 0) -> None:
         self._decisions = Decisions(partitions)
         self._to_skip = told
+        self.told = 0
 
     def poll(self) -> list[Event]:
         """What was decided since the last call: ``(event, partition, *fields)`` of docs/history.md, in order.
@@ -40,7 +44,12 @@ class ControllerLog(ABC):
         found = self._decisions.take()
         skipped = min(self._to_skip, len(found))
         self._to_skip -= skipped
+        self.told += len(found)
         return found[skipped:]
+
+    def standing(self) -> list[Event]:
+        """Who is registered, and live: told once more to somebody who begins to listen."""
+        return self._decisions.standing()
 
     @abstractmethod
     def _read(self) -> None:

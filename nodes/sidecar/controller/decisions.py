@@ -195,6 +195,15 @@ class Decisions:
             facts.live = True
             self._found.append(Decision(self._now_us, ("unfence", "", broker)))
 
+    def standing(self) -> list[Event]:
+        """The events that would bring the brokers to where they are."""
+        found: list[Event] = []
+        for broker, facts in sorted(self.brokers.items()):
+            found.append(("register", "", broker, facts.broker_epoch, False))
+            if facts.live:
+                found.append(("unfence", "", broker))
+        return found
+
     def _counts(self, partition: str) -> bool:
         return self._wanted is None or partition in self._wanted
 

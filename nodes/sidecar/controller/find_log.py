@@ -11,7 +11,7 @@ from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerL
 from tidemark.nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
 from tidemark.nodes.sidecar.server_files import metadata_directory
 
-DECIDED = frozenset({"elect", "isr-change", "reassign", "register", "fence", "unfence"})
+DECIDED = frozenset({"elect", "isr-change", "reassign", "register", "fence", "unfence", "min-isr", "elr-switch"})
 
 
 def open_controller_log(config: SidecarConfig) -> ControllerLog:
@@ -34,16 +34,25 @@ def open_controller_log(config: SidecarConfig) -> ControllerLog:
 
 
 def already_traced(trace: Path) -> int:
-    """How many of the controller's decisions are in a trace file.
+    """How many of the controller's decisions are in a trace file, and were in it before it began again.
 
     Raises:
-        OSError: the file is there and cannot be read.
+        OSError: a file is there and cannot be read.
     """
+    lines, before = (_text(path) for path in (trace, traced_before(trace)))
+    return sum(_event(line) in DECIDED for line in lines.splitlines()) + int(before or 0)
+
+
+def traced_before(trace: Path) -> Path:
+    """The file that says how many decisions a trace file that began again held before, beyond those that it tells once more."""
+    return trace.with_name(f"{trace.name}.before")
+
+
+def _text(path: Path) -> str:
     try:
-        lines = trace.read_text().splitlines()
+        return path.read_text()
     except FileNotFoundError:
-        return 0
-    return sum(_event(line) in DECIDED for line in lines)
+        return ""
 
 
 def _event(line: str) -> str:

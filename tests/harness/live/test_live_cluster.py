@@ -8,6 +8,7 @@ import pytest
 
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live import cluster_nodes
+from tidemark.harness.live.going_on import may_go_on
 from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.machines.errors import NodeError, NodeSilent
@@ -137,8 +138,12 @@ class PlayedNode:
         state = {"leader": 1, "isr": [1, 2], "replicas": [1, 2], **self.state}
         return {"partitions": {T: state}, "mono_us": monotonic_now_us()}
 
-    def end(self):
-        self._do("end")
+    def take_over(self):
+        self._do("take over")
+        self.process = "running"
+
+    def end(self, *, goes_on=False):
+        self._do("go on" if goes_on else "end")
 
 
 def monotonic_now_us():
@@ -157,11 +162,14 @@ def played_machine(node):
     )
 
 
-def played_cluster(system=None):
-    faults = (Fault("clock-jump", 0, amount=1),)
+CLOCK = (Fault("clock-jump", 0, amount=1),)
+
+
+def played_cluster(system=None, faults=CLOCK, before=None):
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), faults, 0)
     machines = {node: played_machine(node) for node in range(3)}
-    return LiveCluster(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport", system=system)
+    variant = parse_variant("kafka-2.7")
+    return LiveCluster(machines, plan, variant, Recorder({}), delay="transport", system=system, before=before)
 
 
 @contextmanager
@@ -218,6 +226,111 @@ def test_boot_cleans_and_starts_every_node_and_knows_the_leaders(cluster):
     assert cluster.replicas_of(T) == (1, 2)
     assert cluster.clocks_us == {0: 0, 1: 0, 2: 0}
     assert [node.config["incarnation"] for node in cluster.nodes.values()] == [1, 1, 1]
+
+
+class Lasting(TidemarkSystem):
+    """Whose nodes can go on, unless it is told otherwise."""
+
+    def __init__(self, *, same=True):
+        self.same, self.done = same, []
+
+    def can_go_on(self, before, after):
+        return self.same
+
+    def clear(self, controls, before):
+        self.done.append(("clear", sorted(controls), before))
+
+    def setup(self, controls, deployment):
+        self.done.append("setup")
+
+    def forget(self, controls, after):
+        self.done.append("forget")
+
+
+@pytest.fixture
+def played(monkeypatch):
+    monkeypatch.setattr(cluster_nodes, "ContainedNode", PlayedNode)
+    made = []
+
+    def play(*args, **options):
+        made.append(played_cluster(*args, **options))
+        return made[-1]
+
+    yield play
+    for one in made:
+        one.close()
+
+
+def test_nodes_that_go_on_are_taken_over_as_they_are(played):
+    system, before = Lasting(), object()
+    cluster = played(system, before=before)
+    cluster.boot()
+
+    assert cluster.goes_on
+    assert {node.done[0] for node in cluster.nodes.values()} == {"take over"}
+    assert system.done == [("clear", [0, 1, 2], before), "setup", "forget"]
+    assert all(map(cluster.running, cluster.brokers()))
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    settle(cluster)
+    assert cluster.nodes[1].config["incarnation"] == 2
+
+
+@pytest.mark.parametrize("system", [Lasting(same=False), TidemarkSystem()])
+def test_nodes_of_another_kind_are_started_anew(played, system):
+    cluster = played(system, before=object())
+    cluster.boot()
+
+    assert not cluster.goes_on
+    assert [node.done[:2] for node in cluster.nodes.values()] == [["clean", "start"]] * 3
+
+
+def test_nodes_that_are_to_go_on_are_not_ended(played):
+    cluster = played(Lasting())
+    cluster.boot()
+
+    assert cluster.close(go_on=True)
+    assert [node.done[-1] for node in cluster.nodes.values()] == ["go on"] * 3
+
+
+def test_a_node_that_cannot_be_left_is_told(played):
+    cluster = played(Lasting())
+    cluster.boot()
+    cluster.nodes[2].fails = "go on"
+
+    assert not cluster.close(go_on=True)
+
+
+def may(cluster, *faults):
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(), faults, 0)
+    return may_go_on(cluster, plan)
+
+
+def test_nodes_that_suffered_nothing_that_lasts_may_go_on(played):
+    cluster = played(faults=())
+    cluster.boot()
+    assert may(cluster, Fault("crash", 0), Fault("isolate", 0))
+    for lasting in ("clock-jump", "min-isr", "move-log-dir"):
+        assert not may(cluster, Fault(lasting, 0, amount=1)), lasting
+
+    cluster.stop(1, "crash")
+    assert not may(cluster)
+    cluster.start(1)
+    settle(cluster)
+    assert may(cluster)
+
+
+def test_a_node_that_gave_up_or_was_damaged_does_not_go_on(played):
+    cluster = played(faults=())
+    cluster.boot()
+    cluster.processes.died.append({"node": 1})
+    assert not may(cluster)
+    cluster.processes.died.clear()
+    cluster.stop(1, "damage")
+    cluster.damage(1, Damage("cut-tail", 300, 0, 5))
+    cluster.start(1)
+    settle(cluster)
+    assert not may(cluster)
 
 
 def test_a_crash_is_traced_and_a_start_is_the_next_incarnation(cluster):

@@ -9,6 +9,7 @@ from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
 from kio.schema.api_versions.v3 import response as with_features
 from kio.schema.api_versions.v4 import response as with_all_features
 from kio.schema.create_topics.v4 import response as created
+from kio.schema.delete_topics.v3 import response as deleted
 from kio.schema.elect_leaders.v1 import response as elected
 from kio.schema.errors import ErrorCode
 from kio.schema.incremental_alter_configs.v0 import response as configs
@@ -27,6 +28,7 @@ from tidemark.nodes.sidecar.request_connection import (
     ALTER_LOG_DIRS,
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
+    DELETE_TOPICS,
     DESCRIBE_QUORUM,
     ELECT_LEADERS,
     LIST_REASSIGNMENTS,
@@ -40,7 +42,7 @@ NOW = i32Timedelta.parse(timedelta(0))
 T = TopicName("t")
 ALL_FEATURES = {METADATA_FEATURE: (7, 30), "kraft.version": (0, 1), ELR_FEATURE: (0, 1)}
 """Feature → least and greatest level."""
-BROKER_APIS = (METADATA, CREATE_TOPICS, ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS)
+BROKER_APIS = (METADATA, CREATE_TOPICS, DELETE_TOPICS, ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS)
 
 
 class Broker:
@@ -152,6 +154,11 @@ def creation(code=ErrorCode.none, message=None):
     return lambda _: created.CreateTopicsResponse(throttle_time=NOW, topics=(topic,))
 
 
+def deletion(code=ErrorCode.none):
+    result = deleted.DeletableTopicResult(name=T, error_code=code)
+    return lambda _: deleted.DeleteTopicsResponse(throttle_time=NOW, responses=(result,))
+
+
 def alteration(code=ErrorCode.none):
     result = altered.ReassignablePartitionResponse(partition_index=i32(0), error_code=code, error_message=None)
     return altered.AlterPartitionReassignmentsResponse(
@@ -183,6 +190,22 @@ def test_a_topic_is_created_with_its_assignment_and_settings():
         assert (topic.name, topic.num_partitions, topic.replication_factor) == ("t", -1, -1)
         assert [(a.partition_index, a.broker_ids) for a in topic.assignments] == [(0, (1, 2)), (1, (2, 1))]
         assert [(c.name, c.value) for c in topic.configs] == [("min.insync.replicas", "2")]
+
+    run(main)
+
+
+def test_a_topic_is_deleted_and_one_that_is_not_there_is_fine():
+    async def main():
+        seen = []
+        async with Broker() as broker:
+            broker.answers = {METADATA: cluster(1), DELETE_TOPICS: lambda r: (seen.append(r), deletion()(r))[1]}
+            await asked_of(broker).delete_topics(["t"])
+            broker.answers[DELETE_TOPICS] = deletion(ErrorCode.unknown_topic_or_partition)
+            await asked_of(broker).delete_topics(["t"])
+            broker.answers[DELETE_TOPICS] = deletion(ErrorCode.topic_deletion_disabled)
+            with pytest.raises(OperationError, match="t cannot be deleted: Kafka answers TOPIC_DELETION_DISABLED"):
+                await asked_of(broker).delete_topics(["t"])
+        assert seen[0].topic_names == ("t",)
 
     run(main)
 

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import time
 from dataclasses import replace
 
@@ -37,6 +38,10 @@ class Kafka:
     async def create_topics(self, assignment, configs):
         self._ask("create", dict(assignment), dict(configs))
         self.log(self._metadata.topic(), self._metadata.partition())
+
+    async def delete_topics(self, topics):
+        self._ask("delete", *topics)
+        self.log(self._metadata.remove_topic())
 
     async def reassign(self, partition, replicas, *, wait=True):
         self._ask("reassign", *replicas)
@@ -378,3 +383,30 @@ def test_a_refusal_of_a_min_isr_is_told(run, kafka):
             await controller.set_min_isr(["t"], 1)
 
     run(set_min_isr)
+
+
+def test_a_new_run_is_told_who_is_there_and_a_later_sidecar_tells_it_no_more(config, run, kafka, trace):
+    """The trace begins again: it must not tell the last run's elections, also not when the controller's machine comes back."""
+
+    async def two_runs(controller):
+        await controller.elect("t-0", "forced", 3)
+        await controller.delete_topics(["t"])
+        assert controller.status()["partitions"] == {}
+        controller.begin_again(trace.clear)
+        assert [entry[2:] for entry in trace] == [
+            event
+            for broker in (1, 2, 3)
+            for event in (("register", "", broker, broker, False), ("unfence", "", broker))
+        ]
+        await controller.create_topics({"t-0": [1, 2, 3]}, {"min.insync.replicas": 2})
+
+    run(two_runs)
+    assert kafka.asked[-2:] == [("delete", "t"), ("create", {"t-0": [1, 2, 3]}, {"min.insync.replicas": "2"})]
+    assert elections(trace) == [(1, 0, "initial")]
+
+    config.trace.write_text("".join(json.dumps(entry) + "\n" for entry in trace))
+    again = ClusterController(config, trace.extend, pytest.fail, kafka)
+    told = len(trace)
+    again.status()
+    assert len(trace) == told
+    assert again.status()["partitions"]["t-0"]["leader_epoch"] == 0

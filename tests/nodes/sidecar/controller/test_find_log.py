@@ -1,7 +1,7 @@
 import pytest
 
 from tidemark.nodes.sidecar.config import SidecarConfig
-from tidemark.nodes.sidecar.controller.find_log import already_traced, open_controller_log
+from tidemark.nodes.sidecar.controller.find_log import already_traced, open_controller_log, traced_before
 
 
 @pytest.fixture
@@ -43,9 +43,17 @@ def test_what_an_earlier_keeper_traced_is_counted(tmp_path):
     assert already_traced(trace) == 0
     trace.write_text(
         '[1,0,"start","",1]\n[2,0,"register","",1,20,false]\n[3,0,"elect","t-0",1,0,[1],[],"initial",true,0]\n'
-        '[4,0,"isr-change","t-0",[1],[],1]\n[5,0,"fence","",1]\n[6,0,"hw","t-0",3]\n{}\n[7,0,"fen'
+        '[4,0,"isr-change","t-0",[1],[],1]\n[5,0,"fence","",1]\n[6,0,"hw","t-0",3]\n{}\n'
+        '[7,0,"min-isr","",1]\n[7,0,"elr-switch","",false]\n[7,0,"fen'
     )
-    assert already_traced(trace) == 4
+    assert already_traced(trace) == 6
+
+
+def test_so_is_what_stood_in_a_trace_that_began_again(tmp_path):
+    trace = tmp_path / "trace"
+    trace.write_text('[2,0,"register","",1,20,false]\n')
+    traced_before(trace).write_text("9")
+    assert already_traced(trace) == 10
 
 
 def test_decisions_of_an_earlier_life_are_not_told_again(tmp_path, config, metadata):
