@@ -34,7 +34,7 @@ class NodesLeft:
     runs: int = 0
 
     def by(self, deployment: Deployment) -> None:
-        """One more run has left them, or begun with others."""
+        """A run has left them; one more, if they went on into it."""
         self.started_for, self.runs = deployment, self.runs + 1
 
     def none(self) -> None:

@@ -39,6 +39,12 @@ class PlayedControl:
             raise NodeError(f"the sidecar cannot do {do}")
         return answer
 
+    def post(self, do):
+        return do
+
+    def wait(self, posted, what, timeout_s):
+        return self.ask(posted, timeout_s=timeout_s)
+
     def status(self):
         sessions = next(self.answers["sessions"])
         if sessions is None:
@@ -211,6 +217,38 @@ def test_the_topic_is_made_with_the_runs_replicas_and_settings(deployment):
             },
         )
     ]
+
+
+def test_nodes_go_on_where_they_would_be_started_the_same_way(deployment):
+    before, kraft = deployment("kafka-4.0"), kafka("kafka:4.3.1")
+
+    assert kraft.can_go_on(before, deployment("kafka-4.0"))
+    assert kraft.can_go_on(before, deployment("kafka-4.0", unclean_election=True)), "topics say this themselves"
+    assert not kraft.can_go_on(before, deployment("kafka-4.0", session_us=9_000_000))
+    assert not kraft.can_go_on(before, replace(before, two_log_directories=True))
+    assert not kraft.can_go_on(before, replace(before, workload="transactions"))
+    assert not kraft.can_go_on(before, replace(before, cluster=ClusterSpec(partitions=1)))
+    assert not kafka("kafka:3.9.2..4.3.1").can_go_on(before, before)
+    assert not kafka().can_go_on(deployment(), deployment())
+
+
+def test_before_the_next_run_the_topics_of_the_last_are_gone(deployment):
+    controls = {0: PlayedControl(delete_topics={}, next_run={})}
+    controls |= {node: PlayedControl(next_run={}, forgotten={}) for node in (1, 2, 3)}
+    kraft = kafka("kafka:4.3.1")
+    kraft.clear(controls, deployment("kafka-4.0"))
+
+    assert controls[0].asked == [("delete-topics", {"topics": ["t"]}), ("next-run", {})]
+    assert [control.asked for node, control in controls.items() if node] == [[("next-run", {})]] * 3
+
+    kraft.forget(controls, deployment("kafka-4.0"))
+    assert [control.asked[-1] for control in controls.values()] == [("next-run", {}), *[("forgotten", {})] * 3]
+
+
+def test_a_node_that_keeps_something_of_the_last_run_is_told(deployment):
+    controls = {0: PlayedControl(delete_topics={}, next_run={}), 1: PlayedControl()}
+    with pytest.raises(NodeError, match="cannot do next-run"):
+        kafka("kafka:4.3.1").clear(controls, deployment("kafka-4.0"))
 
 
 def test_for_transactions_their_topic_is_made_where_clients_reach_its_leaders(deployment):
