@@ -38,6 +38,7 @@ from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
 from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates
+from tidemark.checkers.replicas.metadata_divergence import metadata_divergence
 from tidemark.checkers.replicas.reassignment import reassignments, refused
 from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun
 from tidemark.checkers.replicas.stale_read import stale_reads
@@ -174,6 +175,14 @@ OF_REPLICAS: Final = (
         lambda _: LogMatching(),
         believed=True,
         rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {
+            "metadata-divergence": "Two nodes hold different records of the controllers' log below both their high watermarks.",
+            "two-controllers": "Two nodes were the active controller in one epoch.",
+        },
+        find=lambda run: metadata_divergence(event for _, event in run.points),
+        believed=True,
     ),
     ReplicaChecker({"hw-regression": "A leader's high watermark moved back."}, lambda _: HwRegression(), believed=True),
     ReplicaChecker(

@@ -203,6 +203,15 @@ class MinIsr(Event):
 class ElrSwitch(Event):
     on: bool
 
+class Controls(Event):
+    controller_epoch: int
+
+class MetadataLog(Event):
+    start: int
+    hw: int
+    snapshots: tuple[tuple[int, int], ...]
+    batches: tuple[tuple[int, int, int, int], ...]
+
 class Ordered(Event):
     replicas: Nodes
     answered: bool

@@ -71,7 +71,7 @@ def fetch(node: int, control: NodeControl) -> Evidence:
         RunError: they cannot be fetched.
     """
     places = control.places
-    wanted = (places.trace, places.log, places.config, places.data, places.volatile)
+    wanted = (places.trace, places.log, places.config, places.data, places.volatile, *places.more)
     # Files may grow while they are read (exit code 1), and need not be there.
     script = f"""
 archive=$(mktemp) || exit

@@ -26,7 +26,7 @@ from tidemark.checkers.history.trace_events import (
     Truncate,
 )
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.nodes.admin.trace_file import WITH_BATCH
+from tidemark.nodes.admin.trace_file import OF_ITS_OWN_TIME, WITH_BATCH
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.record_batch import values_of
@@ -112,6 +112,10 @@ class TraceHistory:
         kept: list[TraceEvent] = []
         latest = -1 << 62
         for mono_us, _, event, partition, *fields in events:
+            if event in OF_ITS_OWN_TIME:
+                at = mono_us - clock_us - self._began_us
+                kept.append((at, node, event, partition, *map(_tuples, fields)))
+                continue
             # Within a step a later line may carry the step's earlier time.
             latest = max(latest, mono_us - clock_us - self._began_us)
             if event == "answer":

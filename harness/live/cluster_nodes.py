@@ -73,7 +73,13 @@ class ClusterNodes:
         """Makes what asks the nodes how they stand, given the replicas, or those that an operator wants now."""
         if isinstance(self.system, SeenFromOutside):
             return OutsideObservation(self.system, self.machines, self.controls, self.excused, wanted)
-        return Observation(self.controls, self.excused, wanted, asks_controller=self.has_controller)
+        return Observation(
+            self.controls,
+            self.excused,
+            wanted,
+            asks_controller=self.has_controller,
+            controllers=self.system.controllers,
+        )
 
     def excused(self, node: int) -> bool:
         """Whether a fault keeps a node from answering."""

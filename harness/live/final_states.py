@@ -15,7 +15,7 @@ from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.node_control import NodeControl
-from tidemark.harness.systems.capabilities import ReadsLogs, SeenFromOutside
+from tidemark.harness.systems.capabilities import KeepsMetadataLog, ReadsLogs, SeenFromOutside
 
 _SAME = ("role", "leader_epoch", "start", "leo", "hw")
 _TRIES = 3
@@ -49,7 +49,7 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
         RunError: something cannot be fetched.
     """
     for _ in range(_TRIES):
-        before = cluster.observation.statuses(cluster.brokers(), SILENT_S)
+        before = cluster.observation.statuses(cluster.nodes, SILENT_S)
         evidence = fetch_all(cluster.controls, folder)
         after = cluster.observation.statuses(cluster.brokers(), SILENT_S)
         if all(_key(before[broker]) == _key(after[broker]) for broker in after):
@@ -61,6 +61,11 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
     if not isinstance(system, ReadsLogs):
         return evidence, {}
     segments = {node: system.segments(found) for node, found in evidence.items()}
+    if isinstance(system, KeepsMetadataLog):
+        for node, status in before.items():
+            final = system.final_of(evidence[node], status) if status else None
+            if final is not None:
+                cluster.trace_event(node, *final)
     for broker, status in after.items():
         for name, replica in (status["partitions"] if status else {}).items():
             if broker not in cluster.replicas_of(name):

@@ -12,7 +12,18 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from tidemark.checkers.history.trace_events import KIND, NODE
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    Elect,
+    ElrSwitch,
+    Fence,
+    IsrChange,
+    MinIsr,
+    Reassign,
+    Register,
+    Unfence,
+)
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
@@ -55,6 +66,8 @@ for its clock."""
 
 MOVE = "move-log-dir"
 """What an order to move a log is called where it was refused."""
+DECIDED = frozenset(one.kind for one in (Elect, IsrChange, Reassign, Register, Fence, Unfence, MinIsr, ElrSwitch))
+"""What a controller traces of what it decides."""
 BOOT_S = 20.0
 START_ALL_S = 240.0
 SETTLE_S = 240.0
@@ -113,6 +126,8 @@ class LiveCluster(ClusterNodes):
         self._homes = {name: set(replicas) for name, replicas in plan.cluster.assignment().items()}
         """Partition → brokers that have a replica, or had one, or were to get one."""
         self._controller_failed = False
+        self._noticed: set[tuple[int, int]] = set()
+        """Where in the metadata log of several controllers those decisions stand that were watched."""
         self._watched: dict[str, list[Callable[[int], None]]] = {}
         self._hindered: dict[int, tuple[int, str]] = {}
         self.ask_to_delete: Callable[[str, int], None] | None = None
@@ -138,7 +153,16 @@ class LiveCluster(ClusterNodes):
         self.run_loop.post(lambda: self.processes.lost(node))
 
     def traced(self, event: list[Any]) -> None:
+        if event[KIND] in DECIDED and len(self.system.controllers) > 1:
+            # Each controller shows it, with offset and place behind.
+            self.run_loop.post(lambda: self._notify_once(event[KIND], (event[-2], event[-1])))
+            return
         self.run_loop.post(lambda: self.notify(event[KIND], event[NODE]))
+
+    def _notify_once(self, event: str, where: tuple[int, int]) -> None:
+        if where not in self._noticed:
+            self._noticed.add(where)
+            self.notify(event, CONTROLLER)
 
     def _submit(self, node: int, lane: str, what: str, deed: Callable[[], None]) -> None:
         name = self.nodes[node].name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -33,6 +33,7 @@ class Observation:
         excused: whether a fault keeps a node from answering; what it said last then stands.
         assignment: partition → replicas; where members change, those that an operator wants now.
         asks_controller: whether node 0 says how partitions stand; if it is there, unless said otherwise. A metadata store does not.
+        controllers: the nodes that can say it; of several, whoever has read furthest in what is committed.
 
     Attributes:
         sees_leaders: whether anybody says who leads.
@@ -47,8 +48,11 @@ class Observation:
         assignment: Mapping[str, tuple[int, ...]] | None = None,
         *,
         asks_controller: bool | None = None,
+        controllers: Sequence[int] = (CONTROLLER,),
     ) -> None:
         self._controls = controls
+        self._controllers = controllers
+        self._furthest: AdminReply = {}
         self._puts_together = CONTROLLER not in controls if asks_controller is None else not asks_controller
         self._excused = excused
         self._assignment = assignment if assignment is not None else {}
@@ -75,6 +79,8 @@ class Observation:
         if now - self._asked_s > FRESH_S:
             if self._puts_together:
                 self._partitions = self._put_together(self._of_those_that_run())
+            elif len(self._controllers) > 1:
+                self._partitions = self.of_quorum()["partitions"]
             elif not (self._partitions and self._excused(CONTROLLER)):
                 try:
                     status = self._controls[CONTROLLER].status(CONTROLLER_PATIENCE_S)
@@ -83,6 +89,29 @@ class Observation:
                 self._partitions = status["partitions"]
             self._asked_s = time.monotonic()
         return dict(self._partitions[name])
+
+    def of_quorum(self, statuses: Mapping[int, AdminReply | None] | None = None) -> AdminReply:
+        """What the controllers say, as one; while none of them says more, what was said last.
+
+        Args:
+            statuses: what they said just now; else they are asked.
+
+        Raises:
+            RunError: none has ever said anything, and none does now.
+        """
+        deadline = time.monotonic() + CONTROLLER_PATIENCE_S
+        while True:
+            found = self.statuses(self._controllers) if statuses is None else statuses
+            said = [status["controller"] for node in self._controllers if (status := found.get(node))]
+            furthest = max(said, key=lambda one: int(one["offset"]), default=None)
+            if furthest is not None and furthest["offset"] >= self._furthest.get("offset", 0):
+                self._furthest = furthest
+            if self._furthest:
+                return self._furthest
+            if time.monotonic() > deadline:
+                raise RunError("none of the controllers says who leads")
+            statuses = None
+            time.sleep(FRESH_S)
 
     def _put_together(self, statuses: Mapping[int, AdminReply | None]) -> dict[str, Any]:
         return {name: state_among(name, replicas, statuses) for name, replicas in self._assignment.items()}
@@ -123,6 +152,9 @@ class Observation:
         if self._puts_together:
             return {name: voted_view(name, state, statuses) for name, state in self._put_together(statuses).items()}
         controller = statuses.pop(CONTROLLER)
+        if len(self._controllers) > 1:
+            partitions = self.of_quorum({**statuses, CONTROLLER: controller})["partitions"]
+            return {name: partition_view(name, state, statuses) for name, state in partitions.items()}
         if controller is None:
             controller = self.statuses((CONTROLLER,), CONTROLLER_PATIENCE_S)[CONTROLLER]
         if controller is None:

@@ -370,7 +370,7 @@ class Processes:
         if state.incarnation != incarnation or not state.running:
             return
         again = how == FATAL and state.too_early < MOST_AGAIN and self._cluster.system.came_too_early(words)
-        if node == CONTROLLER and not again:
+        if node == CONTROLLER and not again and len(self._cluster.system.controllers) == 1:
             raise RunError(f"the controller's process ended: {words or 'it printed nothing'}")
         stopping, restart = state.stopping, state.restart_wanted
         asked = stopping and how == "clean"

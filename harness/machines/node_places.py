@@ -46,6 +46,11 @@ class Places:
         return self._at("var/lib/tidemark/volatile")
 
     @property
+    def more(self) -> tuple[str, ...]:
+        """Further directories with what a run leaves."""
+        return ()
+
+    @property
     def trace(self) -> str:
         """File."""
         return self._at("var/log/tidemark/trace.jsonl")

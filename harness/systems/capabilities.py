@@ -15,6 +15,7 @@ from tidemark.harness.evidence.replica_evidence import doubts_together
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.collect import Evidence
     from tidemark.harness.evidence.partition_disk import Disk
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
@@ -79,6 +80,19 @@ class SeenFromOutside(Protocol):
 
         Raises:
             NodeError: it cannot be had.
+        """
+
+
+@runtime_checkable
+class KeepsMetadataLog(Protocol):
+    """Its controllers keep what they decide in a log of their own, which each node has."""
+
+    def final_of(self, evidence: Evidence, status: Mapping[str, Any]) -> TraceEvent | None:
+        """What a node has of it at the end, as a trace event without time and node; `None` where that is not judged.
+
+        Args:
+            evidence: the node's files.
+            status: what it says of itself.
         """
 
 

@@ -29,6 +29,7 @@ from tidemark.harness.systems.capabilities import (
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
 from tidemark.nemesis.kinds import MEMBERSHIP, MOVES_LOGS, RETENTION, SETTINGS, by_kind, kinds_that_need
+from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class System(ABC):
         objects: the workloads beside the log that its clients can do.
         keeps_times: its brokers elect leaders and change ISRs as Kafka's do, by the plan's settings: how long that takes is judged.
         data_files: what the data files of a node are called, below its directory, as globs: what damage to files strikes.
+        controllers: the nodes that may be the controller; of several, one is active.
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -81,6 +83,7 @@ class System(ABC):
     objects: Sequence[str] = ()
     keeps_times = False
     data_files: Sequence[str] = ("[!_]*-[0-9]*/*.log",)
+    controllers: Sequence[int] = (CONTROLLER,)
     container_kill = "power"
 
     # What it can do

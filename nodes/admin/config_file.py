@@ -89,8 +89,10 @@ class Entries:
             raise ConfigError(f"{name} must be a whole number from {least} to {_MAX_NUMBER}, not {value!r}")
         return value
 
-    def text(self, name: str) -> str:
-        """A text that is not empty."""
+    def text(self, name: str, *, optional: bool = False) -> str:
+        """A text that is not empty, unless it is optional and not there."""
+        if optional and name not in self._left:
+            return ""
         value = self._take(name)
         if not isinstance(value, str) or not value:
             raise ConfigError(f"{name} must be a text that is not empty, not {value!r}")

@@ -17,6 +17,12 @@ Entry: TypeAlias = tuple[Any, ...]
 
 WITH_BATCH = frozenset({"append", "stored"})
 """Events that tell of a batch."""
+QUORUM_DECIDED, QUORUM_ORDERED = "quorum-decided", "quorum-ordered"
+"""What each of several controllers traces: a decision that is committed, with its offset and place in the metadata log, what it
+is, and its fields; and an operator's order, as ``ordered``. In a history they are one controller's.
+"""
+OF_ITS_OWN_TIME = frozenset({QUORUM_DECIDED, QUORUM_ORDERED})
+"""Events that are traced when they are known, with the earlier time at which they happened."""
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -47,6 +53,10 @@ class Trace:
         left = memoryview(b"".join([_line(entry) for entry in entries]))
         while left:
             left = left[os.write(self._file, left) :]
+        self.show(entries)
+
+    def show(self, entries: list[Entry]) -> None:
+        """Give entries to those who watch, without adding them."""
         for watcher in self.watchers:
             watcher(entries)
 

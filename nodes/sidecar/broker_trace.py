@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tidemark.nodes.admin.trace_file import Entry
 from tidemark.nodes.formats.record_batch import read_header
 from tidemark.nodes.sidecar import line_events as e
+from tidemark.nodes.sidecar.quorum_place import QuorumPlace
 from tidemark.nodes.sidecar.replica_status import FOLLOWER, LEADER, NO_LEADER, ReplicaStatus
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class BrokerTrace:
         started: whether the broker serves.
         shutting_down, shut_down: whether an orderly shutdown began, and came to its end.
         last_words: why the broker gave up; empty if it did not say.
+        quorum: the node's place in a quorum of controllers.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class BrokerTrace:
         self.shutting_down = False
         self.shut_down = False
         self.last_words = ""
+        self.quorum = QuorumPlace()
         self._partitions = frozenset(partitions)
         self._make_tail = tail
         self._checkpointed = dict(checkpointed)
@@ -81,6 +84,8 @@ class BrokerTrace:
         for i, (at, event) in enumerate(seen):
             if isinstance(event, _OF_THE_NODE):
                 self._node_event(event)
+                if isinstance(event, e.QuorumRole) and event.leads:
+                    entries.append((at, self.node, "controls", "", event.epoch))
                 continue
             name = event.partition
             if name not in self._partitions:
@@ -115,6 +120,10 @@ class BrokerTrace:
                 self.shutting_down = True
             case e.ShutDown():
                 self.shut_down = True
+            case e.QuorumRole(epoch, leads):
+                self.quorum.epoch, self.quorum.leads = epoch, leads
+            case e.MetadataCommitted(hw):
+                self.quorum.hw = max(hw, self.quorum.hw)
             case e.Fatal(words):
                 self.last_words = self.last_words or words
 
@@ -243,7 +252,7 @@ class BrokerTrace:
 _Fields = tuple[object, ...]
 """``(event, *fields)`` of a trace entry, without time, node and partition."""
 
-_OF_THE_NODE = (e.Started, e.Registered, e.ShuttingDown, e.ShutDown, e.Fatal)
+_OF_THE_NODE = (e.Started, e.Registered, e.ShuttingDown, e.ShutDown, e.Fatal, e.QuorumRole, e.MetadataCommitted)
 
 _TOLD: dict[type, Callable[..., list[_Fields]]] = {
     e.Loaded: BrokerTrace._loaded,  # noqa: SLF001 (this module's own)

@@ -12,7 +12,8 @@ BROKER, ZOOKEEPER, KRAFT_CONTROLLER = "broker", "zookeeper", "kraft-controller"
 """Roles: a broker; ZooKeeper with the broker that is Kafka's controller; KRaft's controller."""
 
 ROLES = (BROKER, ZOOKEEPER, KRAFT_CONTROLLER)
-SPEAKS = ("kafka", "zookeeper")
+SPEAKS = ("kafka", "controller", "zookeeper")
+"""What stands behind a port: Kafka's node, whichever its role; the controller of one that is a broker as well; ZooKeeper."""
 
 Properties = dict[str, str]
 
@@ -23,7 +24,7 @@ class ProxyConfig(NamedTuple):
     Attributes:
         listen: where others connect to.
         to: where the JVM listens.
-        speaks: ``kafka`` or ``zookeeper``.
+        speaks: one of :data:`SPEAKS`.
     """
 
     listen: Address
@@ -49,6 +50,7 @@ class SidecarConfig:
         data: the log directory. trace: file. process: file for the number and start time of the main JVM.
         quiet: the JVM logs what it would by default, and nothing is traced of the partitions' logs: for measurements.
         raises_features: the controller is asked to raise metadata.version and ELR to what its release has, until it does.
+        quorum: the cluster has several controllers. controls: the listener of the one on this node, if it is one of them.
     """
 
     node: int
@@ -70,11 +72,18 @@ class SidecarConfig:
     partitions: dict[str, tuple[int, ...]] = field(default_factory=dict)
     quiet: bool = False
     raises_features: bool = False
+    quorum: bool = False
+    controls: Address | None = None
 
     @property
     def is_controller(self) -> bool:
-        """Whether this is the controller's machine."""
+        """Whether this is the controller's machine, and no broker's."""
         return self.role != BROKER
+
+    @property
+    def votes(self) -> bool:
+        """Whether this node is one of several controllers."""
+        return self.controls is not None
 
     @property
     def is_kraft(self) -> bool:
@@ -113,6 +122,8 @@ class SidecarConfig:
             process=take.path("process"),
             quiet=take.flag("quiet"),
             raises_features=take.flag("raises_features"),
+            quorum=take.flag("quorum"),
+            controls=address(controls, "controls") if (controls := take.text("controls", optional=True)) else None,
         )
         take.nothing_left()
         if config.is_controller != (config.node == 0):

@@ -25,6 +25,21 @@ class Registered:
 
 
 @dataclass(frozen=True, slots=True)
+class QuorumRole:
+    """In a quorum of controllers this node entered an epoch, or another role in it."""
+
+    epoch: int
+    leads: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataCommitted:
+    """The metadata log is committed up to ``hw``, as this node has heard."""
+
+    hw: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShuttingDown:
     """An orderly shutdown began."""
 
@@ -193,6 +208,8 @@ Event: TypeAlias = (
     | ShuttingDown
     | ShutDown
     | Fatal
+    | QuorumRole
+    | MetadataCommitted
     | Loaded
     | Removed
     | Appended

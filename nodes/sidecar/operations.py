@@ -68,13 +68,23 @@ class Operations:
         node: whose it is.
         peers: node → address of its internal listener, to reach a controller that is another broker.
         timeout_s: for each operation as a whole, waiting for its effect included.
+        sole: whether only this one, or whom it names, can be the controller; else it is not asked again if it is not.
     """
 
-    def __init__(self, kafka: Address, node: int, peers: Mapping[int, Address], timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        kafka: Address,
+        node: int,
+        peers: Mapping[int, Address],
+        timeout_s: float = TIMEOUT_S,
+        *,
+        sole: bool = True,
+    ) -> None:
         self._kafka = kafka
         self._node = node
         self._peers = dict(peers)
         self._timeout_s = timeout_s
+        self._sole = sole
 
     # Topics
 
@@ -297,6 +307,10 @@ class Operations:
                     answer = await connection.ask(key, request, self._timeout_s)
             if answer is not None and not any(code.name.upper() in _NOT_CONTROLLER for code in errors(answer)):
                 return answer
+            if not self._sole:
+                raise OperationError(
+                    f"node {self._node} is not the active controller (NOT_CONTROLLER)", "NOT_CONTROLLER"
+                )
             if loop.time() > deadline:
                 raise OperationError(f"the cluster had no controller for {self._timeout_s:g} s", "NOT_CONTROLLER")
             await asyncio.sleep(AGAIN_S)

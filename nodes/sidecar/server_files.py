@@ -100,9 +100,10 @@ def format_directory(config: SidecarConfig, formatted: Path = FORMATTED) -> None
             continue
         if not template.exists():
             raise ServerFilesError(f"{template} is missing: build the image anew.")
-        if config.role == KRAFT_CONTROLLER and directory == metadata_directory(config):
+        of_controller = (config.role == KRAFT_CONTROLLER or config.votes) and directory == metadata_directory(config)
+        if of_controller:
             shutil.copytree(formatted, directory, dirs_exist_ok=True)
-        else:
+        if config.quorum or not of_controller:
             _write_meta(directory / META, template, config.node)
 
 

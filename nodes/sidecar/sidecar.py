@@ -31,7 +31,7 @@ from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarCo
 from tidemark.nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
 from tidemark.nodes.sidecar.jvm import Jvm
 from tidemark.nodes.sidecar.jvm_command import broker_command, environment, image_options
-from tidemark.nodes.sidecar.lines import Dialect
+from tidemark.nodes.sidecar.lines import Dialect, quorum_lines
 from tidemark.nodes.sidecar.lines.stamp import wall_us
 from tidemark.nodes.sidecar.log_pipe import LogPipe
 from tidemark.nodes.sidecar.proxy.proxy import Proxy
@@ -102,7 +102,7 @@ class Sidecar:
         self.broker_trace = self._broker_trace(offsets_of_all(self.logs, HIGH_WATERMARKS))
         self.copy = copy
         self._dialect = dialect
-        self._reader = dialect.reader()
+        self._reader = dialect.reader(quorum=config.quorum)
         self._java = java
         self._loop = asyncio.get_running_loop()
         self._proxies: list[Proxy] = []
@@ -155,7 +155,8 @@ class Sidecar:
                 await self._outlive_last_session()
             properties = config.process.with_name("server.properties")
             write_properties(properties, config.properties)
-            command = broker_command(config, properties, self._dialect.levels, image_options())
+            levels = self._dialect.levels | (quorum_lines.LEVELS if config.quorum else {})
+            command = broker_command(config, properties, levels, image_options())
             syncs = SyncedSegments(above(self.logs.all)) if flushes(config.properties) else None
             self._jvm = Jvm(command, environment(self._java, clock=True), self._loop, syncs)
         except OSError as e:
@@ -165,11 +166,9 @@ class Sidecar:
             self._tick()
         try:
             put_process_file(config.process, self._jvm.pid)
-            if config.is_controller:
+            if config.is_controller or config.votes:
                 # What it needs takes a while to load: brokers do without, and here the JVM starts meanwhile.
-                from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
-
-                self.controller = ClusterController(config, self.write, self.fail)
+                self.controller = self._watch_cluster()
                 if not config.quiet:  # else it looks when it is asked
                     await self.controller.start()
         except OSError as e:
@@ -241,7 +240,7 @@ class Sidecar:
             here=self.config.node,
             peers=self.config.peers,
             rules=self.rules,
-            controller=self.config.is_controller and self.config.is_kraft,
+            controller=speaks == "controller" or (self.config.is_controller and self.config.is_kraft),
         )
         self._proxies.append(proxy)
         try:
@@ -272,6 +271,16 @@ class Sidecar:
             self.note("waited", "for the session of its last life to end", int(waited_s * 1e6))
 
     # Lines and files
+
+    def _watch_cluster(self) -> ClusterController:
+        if self.config.votes:
+            from tidemark.nodes.sidecar.controller.quorum_controller import QuorumController
+
+            place = self.broker_trace.quorum
+            return QuorumController(self.config, self.write, self.fail, place, self.trace.show)
+        from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
+
+        return ClusterController(self.config, self.write, self.fail)
 
     def _read_from(self, jvm: Jvm, prefix: str = "") -> None:
         pipe = LogPipe(jvm.output, self.copy, prefix)
@@ -363,8 +372,12 @@ class Sidecar:
         }
         if not self._dialect.understood:
             found["why"] = self._dialect.why
+        if self.config.quorum:
+            found["metadata_hw"] = self.broker_trace.quorum.hw
         if self.controller is not None:
-            return found | self.controller.status()
+            found |= self.controller.status()
+        if self.config.is_controller:
+            return found
         checkpointed, log_starts = (offsets_of_all(self.logs, name) for name in (HIGH_WATERMARKS, LOG_STARTS))
         return found | {
             "broker_epoch": self.broker_trace.broker_epoch,

@@ -30,9 +30,10 @@ class SystemOptions(Options):
         "What runs in the containers: Tidemark's own nodes, real Apache Kafka brokers, NATS JetStream, or a system of your own "
         "(docs/systems.md). kafka:./kafka is a Kafka that you built, an unpacked release with its folder libs; "
         "kafka:4.3.1+./classes puts a folder of classes, or a jar, in front of a release (docs/real-kafka.md). "
+        "kafka:4.3.1@3-controllers has a quorum of three KRaft controllers. "
         "Anything but tidemark implies --world docker.",
         default=OWN,
-        metavar="tidemark|kafka:VERSION[@PROTOCOL]|kafka:VERSION..VERSION|kafka:[VERSION+]PATH|nats:VERSION[@sync-always]|"
+        metavar="tidemark|kafka:VERSION[@PROTOCOL][@3-controllers]|kafka:VERSION..VERSION|kafka:[VERSION+]PATH|nats:VERSION[@sync-always]|"
         "etcd:VERSION|fluss:VERSION|FILE.py",
     )
     broker_config: tuple[str, ...] = option(

@@ -28,6 +28,7 @@ class EpochNumbers:
         self._first = first
         self._begins: list[int] = []
         self._leaders: list[int] = []
+        self._latest = -1
         self._lock = Lock()
         self._sent: dict[str, tuple[int, int]] = {}
 
@@ -37,6 +38,9 @@ class EpochNumbers:
             return
         elect = Elect(event)
         with self._lock:
+            if self._begins and elect.leader_epoch <= self._latest:
+                return  # another of several controllers has told it before
+            self._latest = elect.leader_epoch
             if not self._leaders or elect.leader != self._leaders[-1]:
                 self._leaders.append(elect.leader)
                 self._begins.append(elect.leader_epoch)

@@ -47,7 +47,14 @@ class Nodes(ClusterNodes):
 
     def observe(self, wanted: Mapping[str, tuple[int, ...]]) -> ScriptObservation:
         """Asks one node after the other."""
-        return ScriptObservation(self.controls, self.status, self.excused, wanted, asks_controller=self.has_controller)
+        return ScriptObservation(
+            self.controls,
+            self.status,
+            self.excused,
+            wanted,
+            asks_controller=self.has_controller,
+            controllers=self.system.controllers,
+        )
 
     def excused(self, node: int) -> bool:
         """Whether its process stands still."""

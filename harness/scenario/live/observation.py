@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -43,8 +43,9 @@ class ScriptObservation(Observation):
         assignment: Mapping[str, tuple[int, ...]],
         *,
         asks_controller: bool,
+        controllers: Sequence[int] = (CONTROLLER,),
     ) -> None:
-        super().__init__(controls, paused, assignment, asks_controller=asks_controller)
+        super().__init__(controls, paused, assignment, asks_controller=asks_controller, controllers=controllers)
         self._ask = ask
         self._said: dict[int, AdminReply] = {}
 
@@ -63,10 +64,12 @@ class ScriptObservation(Observation):
         return {node: self.controller() if self._is_controller(node) else self.status(node) for node in nodes}
 
     def _is_controller(self, node: int) -> bool:
-        return node == CONTROLLER and not self._puts_together
+        return node == CONTROLLER and not self._puts_together and len(self._controllers) == 1
 
     def controller(self) -> AdminReply:
         """How the controller stands."""
+        if len(self._controllers) > 1:
+            return self.of_quorum()
         status = self.status(CONTROLLER)
         if status is None:
             raise ScriptError("the controller's process has ended")

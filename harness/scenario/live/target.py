@@ -127,10 +127,16 @@ class LiveTarget(ScriptTarget):
         first, *others = nodes.brokers()
         with carried_out():
             if nodes.has_node_0:
-                nodes.start(CONTROLLER)
+                controllers = self._system.controllers
+                if len(controllers) > 1:
+                    nodes.all_at_once(nodes.start, nodes.ids)
+                else:
+                    nodes.start(CONTROLLER)
                 if self._epochs is not None:
-                    nodes.controls[CONTROLLER].admin.watch(["elect"], self._epochs.heard)
-                nodes.all_at_once(nodes.start, nodes.brokers())
+                    for node in controllers:
+                        nodes.controls[node].admin.watch(["elect"], self._epochs.heard)
+                if len(controllers) == 1:
+                    nodes.all_at_once(nodes.start, nodes.brokers())
             else:
                 nodes.all_at_once(nodes.start, others)
                 nodes.start(first)

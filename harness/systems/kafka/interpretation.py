@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tidemark.harness.evidence.log_agreement import agreement_of_all
 from tidemark.harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence, doubts_together
 from tidemark.harness.systems.kafka.epochs_of_old_formats import attribute
+from tidemark.harness.systems.kafka.quorum_trace import told_once
 from tidemark.nodes.sidecar.lines import dialect
 
 if TYPE_CHECKING:
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
     from tidemark.checkers.history.trace_events import TraceEvent
 
 
-def interpret(found: ReplicaEvidence, version: str, *, dreams: bool = False) -> ReplicaEvidence:
+def interpret(found: ReplicaEvidence, version: str, *, dreams: bool = False, quorum: bool = False) -> ReplicaEvidence:
     """Find the epochs of records whose format has none, and see whether log lines and files agree.
 
     Args:
         found: as it was collected.
         version: of the brokers.
         dreams: whether a broker that starts again may take itself for the leader that it was, without having been told (KRaft).
+        quorum: whether there are several controllers, which all trace what is committed.
     """
+    if quorum:
+        events, contradictions = told_once(found.events)
+        found = replace(found, events=events, not_understood=[*found.not_understood, *contradictions])
     if dreams:
         found = replace(found, events={node: without_past_reigns(events) for node, events in found.events.items()})
     attributed = attribute(found.events, found.segments)

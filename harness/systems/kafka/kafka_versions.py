@@ -38,6 +38,9 @@ _TEXT = re.compile(r"kafka:(\d+(?:\.\d+)*)(?:@(\d+(?:\.\d+)*))?")
 _UPGRADE = re.compile(r"kafka:(\d+(?:\.\d+)*?)\.\.(\d+(?:\.\d+)*)")
 _BUILT = re.compile(r"kafka:(?:(\d+(?:\.\d+)*)\+)?([^+@]*/.*?)(?:@(\d+(?:\.\d+)*))?")
 """A path has a slash in it, and nothing but its first folder can be taken for a version."""
+_CONTROLLERS = re.compile(r"(.*)@(\d+)-controllers?")
+QUORUM = 3
+"""So many controllers a quorum has that survives the loss of one."""
 _FULL = 3
 """Numbers of a version that can be fetched, such as 2.8.2."""
 
@@ -112,18 +115,21 @@ class KafkaVersion:
         protocol: such as ``1.1``; None for the binary's own.
         build: somebody's own, if it is not the release.
         later: what a node runs from its second start on, as in a rolling upgrade; None: the same.
+        controllers: of KRaft's quorum; more than one: node 0 and the first brokers.
     """
 
     version: str
     protocol: str | None = None
     build: KafkaBuild | None = None
     later: str | None = None
+    controllers: int = 1
 
     def __str__(self) -> str:
         """What ``--system`` calls it; of a build it says what it is, and not where it lies."""
         build = f"+{self.build.digest}" if self.build else ""
         later = f"..{self.later}" if self.later else ""
-        return f"kafka:{self.version}{later}{build}" + (f"@{self.protocol}" if self.protocol else "")
+        quorum = f"@{self.controllers}-controllers" if self.controllers > 1 else ""
+        return f"kafka:{self.version}{later}{build}" + (f"@{self.protocol}" if self.protocol else "") + quorum
 
     def at_start(self, number: int) -> KafkaVersion:
         """What a node runs when it starts for the first (1), the second … time."""
@@ -152,11 +158,27 @@ class KafkaVersion:
 
 def parse_system(text: str) -> KafkaVersion:
     """The broker that a person typed: ``kafka:VERSION``, ``kafka:PATH`` or ``kafka:VERSION+PATH``, and ``@PROTOCOL`` behind any; or
-    ``kafka:VERSION..VERSION``, an upgrade.
+    ``kafka:VERSION..VERSION``, an upgrade. Behind all of them ``@3-controllers``.
 
     Raises:
         SystemRefusalError: no such broker can be run.
     """
+    quorum = _CONTROLLERS.fullmatch(text.strip())
+    return _one(text) if quorum is None else _with_quorum(_one(quorum[1]), int(quorum[2]))
+
+
+def _with_quorum(kafka: KafkaVersion, controllers: int) -> KafkaVersion:
+    if kafka.uses_zookeeper:
+        raise SystemRefusalError(
+            f"Kafka {kafka.version} keeps its cluster in ZooKeeper, so it has no quorum of controllers: use "
+            f"kafka:4.3.1@{QUORUM}-controllers"
+        )
+    if controllers not in {1, QUORUM}:
+        raise SystemRefusalError(f"a quorum of {controllers} controllers is not run: use @{QUORUM}-controllers")
+    return replace(kafka, controllers=controllers)
+
+
+def _one(text: str) -> KafkaVersion:
     match = _TEXT.fullmatch(text.strip())
     if match is not None:
         return _checked(KafkaVersion(match[1], match[2]))
@@ -168,7 +190,7 @@ def parse_system(text: str) -> KafkaVersion:
         raise SystemRefusalError(
             f"{text!r} names no Kafka: use kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as kafka:2.8.2@1.1, "
             "kafka:VERSION..VERSION for an upgrade such as kafka:3.9.2..4.3.1, or a build of your own, kafka:PATH such as "
-            "kafka:./kafka or kafka:VERSION+PATH such as kafka:4.3.1+./classes"
+            "kafka:./kafka or kafka:VERSION+PATH such as kafka:4.3.1+./classes; @3-controllers behind it for a quorum"
         )
     return _checked(_built(match[1], Path(match[2]).expanduser(), match[3]))
 

@@ -10,7 +10,9 @@ from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion, protocol
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.harness.systems.kafka.properties import (
     BEHIND_PROXY_PORT,
+    BEHIND_QUORUM_PROXY_PORT,
     BEHIND_ZOOKEEPER_PROXY_PORT,
+    QUORUM_PORT,
     SIDECAR_PORT,
     ZOOKEEPER_PORT,
     JvmPlace,
@@ -66,6 +68,8 @@ def node_configuration(
         machines[CONTROLLER].inner_ip,
         ",".join(f"{data}/{name}" for name in BOTH) if deployment.two_log_directories and not alone else data,
         proxied=proxied,
+        quorum={voter: machines[voter].inner_ip for voter in voters(kafka)} if kafka.controllers > 1 else {},
+        metadata=places.metadata,
     )
     zookeeper = alone and kafka.uses_zookeeper
     kraft_controller = alone and not kafka.uses_zookeeper
@@ -78,9 +82,9 @@ def node_configuration(
         "heap": jvm.heap,
         "jvm_options": list(jvm.options),
         "quiet": jvm.quiet,
-        "raises_features": alone and kafka != first,
+        "raises_features": node in voters(kafka) and kafka != first,
         "libs": LIBRARIES,
-        "proxies": _proxies(zookeeper=zookeeper) if proxied else [],
+        "proxies": _proxies(place, zookeeper=zookeeper) if proxied else [],
         "peers": {machines[n].inner_ip: n for n in (CONTROLLER, *cluster.broker_ids())},
         "partitions": {name: list(replicas) for name, replicas in cluster.assignment().items()},
         "kafka": f"127.0.0.1:{_sidecar_port(kraft_controller=kraft_controller, proxied=proxied)}",
@@ -89,9 +93,20 @@ def node_configuration(
         "trace": places.trace,
         "process": places.pid,
     }
+    if place.quorum:
+        config["quorum"] = True
+        if place.has_both_roles:
+            config["controls"] = f"127.0.0.1:{BEHIND_QUORUM_PROXY_PORT if proxied else QUORUM_PORT}"
+        elif alone:
+            config["controls"] = config["kafka"]
     if zookeeper:
         config["zookeeper"] = zookeeper_properties(cluster, f"{places.data}/zookeeper", proxied=proxied)
     return config
+
+
+def voters(kafka: KafkaVersion) -> tuple[int, ...]:
+    """The nodes that are controllers: node 0, and of a quorum the first brokers."""
+    return tuple(range(CONTROLLER, CONTROLLER + kafka.controllers))
 
 
 def _sidecar_port(*, kraft_controller: bool, proxied: bool) -> int:
@@ -101,9 +116,11 @@ def _sidecar_port(*, kraft_controller: bool, proxied: bool) -> int:
     return BEHIND_PROXY_PORT if proxied else INTERNAL_PORT
 
 
-def _proxies(*, zookeeper: bool) -> list[dict[str, str]]:
+def _proxies(place: JvmPlace, *, zookeeper: bool) -> list[dict[str, str]]:
     """What stands before the listeners that other nodes dial."""
     found = [{"listen": f"0.0.0.0:{INTERNAL_PORT}", "to": f"127.0.0.1:{BEHIND_PROXY_PORT}", "speaks": "kafka"}]
+    if place.has_both_roles:
+        found.append({"listen": f"0.0.0.0:{QUORUM_PORT}", "to": place.controls, "speaks": "controller"})
     if zookeeper:
         behind = f"127.0.0.1:{BEHIND_ZOOKEEPER_PROXY_PORT}"
         found.append({"listen": f"0.0.0.0:{ZOOKEEPER_PORT}", "to": behind, "speaks": "zookeeper"})

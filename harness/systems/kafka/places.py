@@ -19,6 +19,16 @@ class KafkaPlaces(Places):
         return self.data
 
     @property
+    def metadata(self) -> str:
+        """Directory of the metadata log of a broker that is a controller, too."""
+        return self._at("var/lib/tidemark/metadata")
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """As in the base class."""
+        return (self.metadata,)
+
+    @property
     def sidecar(self) -> str:
         """File with the number of the sidecar's process and its start time."""
         return f"{self.pid}.sidecar"

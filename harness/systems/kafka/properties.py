@@ -6,7 +6,7 @@ Times are whole milliseconds to Kafka. What the settings of a run do not say is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidemark.harness.machines.machine import HOST_PORT, INTERNAL_PORT
@@ -26,6 +26,8 @@ MS = 1_000
 BEHIND_PROXY_PORT, SIDECAR_PORT, BEHIND_ZOOKEEPER_PROXY_PORT, ZOOKEEPER_PORT = 9091, 9093, 2182, 2181
 """In a node's machine, beside those that every system has: the listener for other nodes behind its proxy, the sidecar's own,
 ZooKeeper's behind its proxy, and ZooKeeper's for other nodes."""
+BEHIND_QUORUM_PROXY_PORT, QUORUM_PORT = 9094, 9095
+"""And where a broker is a controller, too: that one's listener behind its proxy, and for other nodes."""
 INTERNAL, HOST, SIDECAR, CONTROLLERS = "INTERNAL", "HOST", "SIDECAR", "CONTROLLER"
 """Listeners: of brokers for each other, for clients on the host, for the sidecar; and of KRaft's controller."""
 
@@ -35,6 +37,12 @@ LEAST_CONTROLLER_TIMEOUT_MS = 2_000
 """A new JVM's first answer takes some 0.5 s, more on a busy machine, and must not be asked for again and again."""
 LEAST_TICK_MS = 50
 CONNECTION_TIMEOUT_MS = 30_000
+
+SNAPSHOT_MS = 5_000
+"""From one snapshot of a quorum's metadata log to the next, where Kafka's own setting makes it an hour; and so long is one kept
+that newer ones follow, where it makes it a week. Once a minute a node drops its log before the oldest snapshot that it keeps
+(``RaftMetadataLogCleanerManager``), and who asks for what is before that is sent a snapshot.
+"""
 
 COORDINATED = 3
 """So many partitions ``__transaction_state`` has, each with a coordinator of its own: Kafka's own setting makes it 50."""
@@ -93,6 +101,8 @@ class JvmPlace:
         controller_ip: the address of node 0.
         data: its log directory; several with commas between.
         proxied: a proxy listens for the other nodes, and the JVM on the machine's loopback behind it.
+        quorum: the controllers' addresses, if there are several; this node may be one of them.
+        metadata: where a broker that is a controller, too, keeps the metadata log.
     """
 
     node: int
@@ -101,6 +111,26 @@ class JvmPlace:
     controller_ip: str
     data: str
     proxied: bool = True
+    quorum: Mapping[int, str] = field(default_factory=dict)
+    metadata: str = ""
+
+    @property
+    def has_both_roles(self) -> bool:
+        """Whether this node is a broker and a controller."""
+        return self.node in self.quorum and self.node != CONTROLLER
+
+    @property
+    def controls(self) -> str:
+        """Where the controller of a node with both roles listens for other nodes."""
+        return f"127.0.0.1:{BEHIND_QUORUM_PROXY_PORT}" if self.proxied else f"0.0.0.0:{QUORUM_PORT}"
+
+    @property
+    def voters(self) -> str:
+        """``controller.quorum.voters``."""
+        ips = self.quorum or {CONTROLLER: self.controller_ip}
+        return ",".join(
+            f"{node}@{ip}:{QUORUM_PORT if node != CONTROLLER else INTERNAL_PORT}" for node, ip in ips.items()
+        )
 
     @property
     def internal(self) -> str:
@@ -138,6 +168,13 @@ def server_properties(
         found |= _with_kraft(cluster.settings, place) | (
             _controller_listener(kafka, place) if controls else _broker_listeners(place)
         )
+        if place.quorum:
+            found |= {
+                "metadata.log.max.snapshot.interval.ms": str(SNAPSHOT_MS),
+                "metadata.max.retention.ms": str(SNAPSHOT_MS),
+            }
+        if place.has_both_roles:
+            found |= _with_both_roles(kafka, place, found)
     found |= extra or {}
     # Time without an answer that was due: a fetch may be held back for its whole wait.
     found.setdefault("replica.socket.timeout.ms", str(_longest_fetch(found) + _ms(cluster.settings.request_timeout_us)))
@@ -263,6 +300,22 @@ def _controller_listener(kafka: KafkaVersion, place: JvmPlace) -> Properties:
     return found
 
 
+def _with_both_roles(kafka: KafkaVersion, place: JvmPlace, broker: Properties) -> Properties:
+    """What a broker has besides that is a controller, too. Its metadata log lies on a disk of its own: who loses its vote and its
+    log may let a quorum lose what it has committed, and none of fixed voters is made for that (KIP-853 has others).
+    """
+    found = {
+        "process.roles": "broker,controller",
+        "listeners": f"{broker['listeners']},{CONTROLLERS}://{place.controls}",
+        "metadata.log.dir": place.metadata,
+    }
+    if kafka.tells_controllers_address:
+        found["advertised.listeners"] = (
+            f"{broker['advertised.listeners']},{CONTROLLERS}://{place.inner_ip}:{QUORUM_PORT}"
+        )
+    return found
+
+
 def _plaintext(*names: str) -> str:
     return ",".join(f"{name}:PLAINTEXT" for name in names)
 
@@ -283,7 +336,7 @@ def _with_kraft(settings: Settings, place: JvmPlace) -> Properties:
     return {
         "process.roles": "controller" if place.node == CONTROLLER else "broker",
         "node.id": str(place.node),
-        "controller.quorum.voters": f"{CONTROLLER}@{place.controller_ip}:{INTERNAL_PORT}",
+        "controller.quorum.voters": place.voters,
         "controller.listener.names": CONTROLLERS,
         "broker.session.timeout.ms": str(_ms(settings.session_us)),
         "broker.heartbeat.interval.ms": str(_ms(settings.heartbeat_us)),

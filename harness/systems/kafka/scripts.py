@@ -74,4 +74,6 @@ echo "$state"
 
     def clean(self) -> str:
         """Removes whatever a run left."""
-        return f"{super().clean()}rm -f {quote(self._sidecar)} {quote(self._places.trace)}.before\n"
+        more = " ".join(map(quote, self._places.more))
+        before = quote(f"{self._places.trace}.before")
+        return f"{super().clean()}rm -f {quote(self._sidecar)} {before}\n" + (f"rm -rf {more}\n" if more else "")

@@ -30,7 +30,8 @@ from tidemark.harness.systems.kafka.kafka_versions import (
     shown_preset,
 )
 from tidemark.harness.systems.kafka.known_settings import refuse_unknown
-from tidemark.harness.systems.kafka.node_configuration import LIBRARIES, node_configuration
+from tidemark.harness.systems.kafka.metadata_files import metadata_log_of
+from tidemark.harness.systems.kafka.node_configuration import LIBRARIES, node_configuration, voters
 from tidemark.harness.systems.kafka.properties import (
     COORDINATED,
     JvmPlace,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.clients.workload import Workload, WorkloadOrder
     from tidemark.harness.evidence.collect import Evidence
     from tidemark.harness.evidence.partition_disk import Disk
@@ -68,6 +70,10 @@ REASSIGNMENT_S = 30.0
 NEXT_RUN_S = 60.0
 LEADERSHIP = "leadership"
 ISR_CHANGES = "ISR changes"
+FROM_CONTROLLER = frozenset({LEADERSHIP, "ISR answers", "heartbeat answers", "registration answers"})
+TO_CONTROLLER = frozenset({ISR_CHANGES, "heartbeats", "registrations"})
+NOT_CONTROLLER = "NOT_CONTROLLER"
+STATUS_S = 2.0
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
 OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
@@ -116,7 +122,11 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         self.jvm = jvm
         self.needs = replace(type(self).needs, memory=jvm.memory)
         self.broker_config = dict(broker_config)
-        self.keeps_times = not self.broker_config
+        self.controllers = voters(kafka)
+        self._quorum = len(self.controllers) > 1
+        self.controller_first = not self._quorum
+        # To elect a controller takes its own time before a leader is elected.
+        self.keeps_times = not self.broker_config and not self._quorum
         self.name = str(kafka)
 
     @classmethod
@@ -162,6 +172,11 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
             raise SystemRefusalError(
                 f"brokers of {self.name} wait as long as a client tells them, so that none is more patient than they are: "
                 "leave out workload.patience_us"
+            )
+        if self._quorum and plan.cluster.brokers < len(self.controllers) - 1:
+            raise SystemRefusalError(
+                f"{len(self.controllers) - 1} of the controllers of {self.name} are brokers: use --brokers "
+                f"{len(self.controllers) - 1} or more"
             )
         place = JvmPlace(1, "10.0.0.2", "", "10.0.0.1", "/")
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
@@ -210,12 +225,11 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Make the topic, through Kafka's own API."""
         partitions = {name: list(replicas) for name, replicas in deployment.cluster.assignment().items()}
         config = topic_configs(deployment.cluster)
-        ask = controls[CONTROLLER].admin.ask
-        ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
+        self._ask(controls, "create-topics", TOPIC_S, partitions=partitions, config=config)
         internal = INTERNAL_TOPICS.get(deployment.workload)
         if internal is not None:
             partitions, config = internal_topic(deployment.cluster, *internal)
-            ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
+            self._ask(controls, "create-topics", TOPIC_S, partitions=partitions, config=config)
 
     # From one run to the next
 
@@ -275,7 +289,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
         """Through Kafka's own API, asked by the sidecar of the controller's machine."""
         try:
-            controls[CONTROLLER].admin.ask("elect", timeout_s=ELECTION_S, partition=partition, how=how, target=target)
+            self._ask(controls, "elect", ELECTION_S, partition=partition, how=how, target=target)
         except NodeError as error:
             return str(error)
         return ""
@@ -284,7 +298,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Through Kafka's own API, likewise."""
         asked = {"partition": partition, "replicas": list(replicas), "wait": False}
         try:
-            controls[CONTROLLER].admin.ask("reassign", timeout_s=REASSIGNMENT_S, **asked)
+            self._ask(controls, "reassign", REASSIGNMENT_S, **asked)
         except NodeSilent:
             raise
         except NodeError as error:
@@ -312,22 +326,61 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def _change(self, controls: Mapping[int, NodeControl], order: str, *, of: int = CONTROLLER, **what: object) -> str:
         try:
-            controls[of].admin.ask(order, timeout_s=REASSIGNMENT_S, **what)
+            if of == CONTROLLER:
+                self._ask(controls, order, REASSIGNMENT_S, **what)
+            else:
+                controls[of].admin.ask(order, timeout_s=REASSIGNMENT_S, **what)
         except NodeError as error:
             return str(error)
         return ""
+
+    def _ask(self, controls: Mapping[int, NodeControl], order: str, timeout_s: float, **what: object) -> None:
+        """Ask the controller; of several the active one, and again who is it then while that one says that it is not.
+
+        Raises:
+            NodeError: it refused, or did not answer; nobody was it for as long.
+        """
+        if not self._quorum:
+            controls[CONTROLLER].admin.ask(order, timeout_s=timeout_s, **what)
+            return
+        deadline = time.monotonic() + timeout_s
+        while True:
+            active = self._active(controls)
+            if active is not None:
+                try:
+                    active.admin.ask(order, timeout_s=timeout_s, **what)
+                except NodeError as error:
+                    if NOT_CONTROLLER not in str(error) or time.monotonic() > deadline:
+                        raise
+                else:
+                    return
+            elif time.monotonic() > deadline:
+                raise NodeError(f"no controller was active for {timeout_s:g} s")
+            time.sleep(LOOK_S)
+
+    def _active(self, controls: Mapping[int, NodeControl]) -> NodeControl | None:
+        """Who says that it is the active controller, in the latest epoch: one that was cut off may not know that it is not."""
+        found: dict[int, NodeControl] = {}
+        for node in self.controllers:
+            with suppress(NodeError):
+                if controls[node].admin.is_open:
+                    said = controls[node].admin.ask("status", timeout_s=STATUS_S)["controller"]
+                    found |= {said["epoch"]: controls[node]} if said["leads"] else {}
+        return found[max(found)] if found else None
 
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
         """To every sidecar: a message passes that of the machine which accepted its connection, whoever sent it.
 
         What the controller says of leaders comes from whichever broker is it, and there ISR changes go: node 0 is the first,
-        but not the only one that can.
+        but not the only one that can. Of several controllers any can be the one that all its other messages come from and go to.
         """
+        from_any = FROM_CONTROLLER if self._quorum else {LEADERSHIP}
+        to_any = TO_CONTROLLER if self._quorum else {ISR_CHANGES}
         everywhere = [
             {
                 "kind": rule["kind"],
-                "from": None if sender == CONTROLLER and rule["kind"] == LEADERSHIP else sender,
-                "to": None if rule["kind"] == ISR_CHANGES else rule["to"],
+                "from": None if sender == CONTROLLER and rule["kind"] in from_any else sender,
+                "to": None if rule["kind"] in to_any else rule["to"],
                 "effect": rule["effect"],
                 "amount": rule["amount"],
             }
@@ -364,7 +417,11 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
-        return interpret(found, self.kafka.version, dreams=not self.kafka.uses_zookeeper)
+        return interpret(found, self.kafka.version, dreams=not self.kafka.uses_zookeeper, quorum=self._quorum)
+
+    def final_of(self, evidence: Evidence, status: Mapping[str, Any]) -> TraceEvent | None:
+        """What a node of a cluster with several controllers has of the metadata log."""
+        return metadata_log_of(evidence, status["metadata_hw"]) if self._quorum else None
 
     @property
     def about(self) -> str:

@@ -38,7 +38,13 @@ class ClusterController:
         write: takes trace entries.
         fail: is told why the log cannot be read.
         operations: to ask the controller; of this machine unless given.
+        decisions: the controller's log; found by the configuration unless given.
+
+    Attributes:
+        ordered: what an order of a reassignment is called in the trace.
     """
+
+    ordered = "ordered"
 
     def __init__(
         self,
@@ -46,6 +52,7 @@ class ClusterController:
         write: Callable[[list[Entry]], None],
         fail: Callable[[str], None],
         operations: Operations | None = None,
+        decisions: ControllerLog | None = None,
     ) -> None:
         """Nothing is read yet.
 
@@ -58,7 +65,7 @@ class ClusterController:
         self._write = write
         self._fail = fail
         self._operations = operations or Operations(config.kafka, config.node, peers)
-        self._log: ControllerLog = open_controller_log(config)
+        self._log = open_controller_log(config) if decisions is None else decisions
         self._raises_features = config.raises_features
         self._tasks: list[asyncio.Task[None]] = []
         self._latest_us = 0
@@ -129,6 +136,9 @@ class ClusterController:
         for wall_us, event in found:
             self._latest_us = max(self._latest_us, min(wall_us - ahead, now))
             self._held.append((self._latest_us, self._node, *event))
+        self._write_held()
+
+    def _write_held(self) -> None:
         if self._held and not self._holds:
             entries, self._held = self._held, []
             self._write(entries)
@@ -200,7 +210,7 @@ class ClusterController:
     async def _order(self, partition: str, replicas: Sequence[int], *, wait: bool) -> None:
         """Ask for it. What the controller logs meanwhile is traced when it has answered, behind the order that brings it about."""
         self._look()
-        asked_us = self._latest_us = max(self._latest_us, time.monotonic_ns() // 1000)
+        asked_us = self._asked_us()
         self._holds = True
         refused = answered = False
         try:
@@ -211,9 +221,14 @@ class ClusterController:
             raise CommandError(str(e)) from e
         finally:
             if not refused:
-                self._held.insert(0, (asked_us, self._node, "ordered", partition, tuple(replicas), answered))
+                self._held.insert(0, (asked_us, self._node, self.ordered, partition, tuple(replicas), answered))
             self._holds = False
             self._look()
+
+    def _asked_us(self) -> int:
+        """Now, and no decision that is traced later is of a time before."""
+        self._latest_us = max(self._latest_us, time.monotonic_ns() // 1000)
+        return self._latest_us
 
     def _target(self, partition: str) -> set[int]:
         """Whom a partition will have as replicas when what is under way has ended."""

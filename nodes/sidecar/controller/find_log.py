@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from tidemark.nodes.admin.trace_file import QUORUM_DECIDED
+from tidemark.nodes.formats.partition_files import METADATA_LOG
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
+from tidemark.nodes.sidecar.controller.committed_state import CommittedControllerLog
 from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerLog
 from tidemark.nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
@@ -29,8 +35,22 @@ def open_controller_log(config: SidecarConfig) -> ControllerLog:
         directory = config.zookeeper.get("dataLogDir") or config.zookeeper["dataDir"]
         return ZooKeeperControllerLog(Path(directory) / "version-2", config.partitions, told)
     if config.role == KRAFT_CONTROLLER:
-        return MetadataControllerLog(metadata_directory(config) / "__cluster_metadata-0", config.partitions, told)
+        return MetadataControllerLog(metadata_directory(config) / METADATA_LOG, config.partitions, told)
     raise ValueError(f"node {config.node} is no controller")
+
+
+def open_committed_log(config: SidecarConfig, committed: Callable[[], int]) -> CommittedControllerLog:
+    """The log of one of several controllers, likewise: but for the decisions of the last offset, which may be told again.
+
+    Args:
+        config: of the machine.
+        committed: up to which offset it is committed, as this node has heard.
+
+    Raises:
+        OSError: the trace is there and cannot be read.
+    """
+    told = max((entry[4] for entry in _entries(config.trace) if entry[2] == QUORUM_DECIDED), default=0)
+    return CommittedControllerLog(metadata_directory(config) / METADATA_LOG, config.partitions, committed, told)
 
 
 def already_traced(trace: Path) -> int:
@@ -39,8 +59,7 @@ def already_traced(trace: Path) -> int:
     Raises:
         OSError: a file is there and cannot be read.
     """
-    lines, before = (_text(path) for path in (trace, traced_before(trace)))
-    return sum(_event(line) in DECIDED for line in lines.splitlines()) + int(before or 0)
+    return sum(entry[2] in DECIDED for entry in _entries(trace)) + int(_text(traced_before(trace)) or 0)
 
 
 def traced_before(trace: Path) -> Path:
@@ -48,16 +67,16 @@ def traced_before(trace: Path) -> Path:
     return trace.with_name(f"{trace.name}.before")
 
 
+def _entries(trace: Path) -> Iterator[list[Any]]:
+    for line in _text(trace).splitlines():
+        with suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, list) and len(entry) > 2:
+                yield entry
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text()
     except FileNotFoundError:
         return ""
-
-
-def _event(line: str) -> str:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return ""
-    return str(entry[2]) if isinstance(entry, list) and len(entry) > 2 else ""

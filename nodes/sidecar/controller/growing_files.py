@@ -16,10 +16,12 @@ class Used(NamedTuple):
     Attributes:
         whole: bytes of the whole entries, which are used up.
         next: bytes of the entry that follows, if its beginning tells that; else 0.
+        waits: what follows must not be used yet.
     """
 
     whole: int
     next: int = 0
+    waits: bool = False
 
 
 class GrowingFiles:
@@ -56,8 +58,8 @@ class GrowingFiles:
                 self._current = min(files)
             if self._current is None:
                 return
-            if self._current in files:
-                self._read_one(files[self._current], consume)
+            if self._current in files and self._read_one(files[self._current], consume):
+                return
             later = [place for place in files if place > self._current]
             if not later:
                 return
@@ -75,7 +77,8 @@ class GrowingFiles:
             return {}
         return {place: path for path in entries if (place := self._order(path.name)) is not None}
 
-    def _read_one(self, path: Path, consume: Callable[[int, bytes], Used]) -> None:
+    def _read_one(self, path: Path, consume: Callable[[int, bytes], Used]) -> bool:
+        """Whether what follows in it must wait."""
         size = CHUNK
         try:
             with path.open("rb") as file:
@@ -84,8 +87,8 @@ class GrowingFiles:
                     data = file.read(size)
                     used = consume(self._at, data) if data else Used(0)
                     self._at += used.whole
-                    if not used.whole and (used.next <= size or len(data) < size):
-                        return
+                    if used.waits or (not used.whole and (used.next <= size or len(data) < size)):
+                        return used.waits
                     size = max(CHUNK, used.next)
         except FileNotFoundError:
-            return
+            return False

@@ -8,6 +8,8 @@ version, each as an unsigned varint, and the record in the flexible format.
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 from struct import error
 from typing import NamedTuple
@@ -34,6 +36,8 @@ class MetadataRecord(NamedTuple):
         time_ms: since 1970, by the controller's clock.
         kind, version: which record it is, and in which version.
         body: what it says.
+        seen_us: between these two looks at the log it was found there; CLOCK_MONOTONIC, 0 where there was no look before.
+        condensed: it is of a snapshot, and says what many records come to.
     """
 
     offset: int
@@ -41,6 +45,8 @@ class MetadataRecord(NamedTuple):
     kind: int
     version: int
     body: FlexibleReader
+    seen_us: tuple[int, int] = (0, 0)
+    condensed: bool = False
 
 
 class MetadataLog:
@@ -48,12 +54,20 @@ class MetadataLog:
 
     Args:
         folder: ``__cluster_metadata-0`` in a controller's log directory; need not be there yet.
+        committed: up to which offset to read. What lies behind that may be truncated, where there are several controllers.
+
+    Attributes:
+        next: up to which offset it was read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, committed: Callable[[], int] | None = None) -> None:
         self._folder = folder
+        self._committed = committed
         self._files = GrowingFiles(folder, _base_offset)
-        self._next = 0
+        self.next = 0
+        self._looked_us = self._looks_us = 0
+        self._seen: dict[tuple[int, int], tuple[int, int]] = {}
+        """(Base offset, sum) of batches that are there and not read → between which looks they came."""
         self._found: list[MetadataRecord] = []
 
     def poll(self) -> list[MetadataRecord]:
@@ -62,6 +76,7 @@ class MetadataLog:
         Raises:
             OSError: a file that is there cannot be read.
         """
+        self._looked_us, self._looks_us = self._looks_us, time.monotonic_ns() // 1000
         self._begin_with_snapshot()
         self._files.read(self._consume)
         found, self._found = self._found, []
@@ -70,14 +85,14 @@ class MetadataLog:
     def _begin_with_snapshot(self) -> None:
         """Where the log does not go back to what comes next, a snapshot stands for what is missing."""
         segments = self._files.files()
-        if self._files.current in segments or not segments or min(segments) <= self._next:
+        if self._files.current in segments or not segments or min(segments) <= self.next:
             return
         snapshots = GrowingFiles(self._folder, _end_offset).files()
         ends = [end for end in snapshots if end >= min(segments)]
         if ends:
             end = max(ends)
             self._consume(0, snapshots[end].read_bytes(), snapshot=end)
-            self._next = end
+            self.next = end
             self._files.start_at(max(base for base in segments if base <= end))
 
     def _consume(self, _place: int, data: bytes, snapshot: int | None = None) -> Used:
@@ -91,6 +106,10 @@ class MetadataLog:
             raw = data[at : at + header.size]
             if crc32c(raw[_SUM_FROM:]) != header.crc:
                 break
+            if self._committed is not None and snapshot is None:
+                self._seen.setdefault((header.base_offset, header.crc), (self._looked_us, self._looks_us))
+                if header.base_offset + header.last_offset_delta >= self._committed():
+                    return Used(at, waits=True)
             self._add(header, raw, snapshot)
             at += header.size
         return Used(at)
@@ -98,15 +117,16 @@ class MetadataLog:
     def _add(self, header: Header, raw: bytes, snapshot: int | None) -> None:
         base = header.base_offset
         if snapshot is None:
-            if base < self._next:
+            if base < self.next:
                 return
-            self._next = base + header.last_offset_delta + 1
+            self.next = base + header.last_offset_delta + 1
         if header.attributes & _CONTROL:
             return
+        seen = self._seen.pop((base, header.crc), (0, 0))
         for delta, (_, value) in enumerate(records_of(raw)):
             record = _record(value or b"", base + delta if snapshot is None else snapshot, header.base_timestamp)
             if record is not None:
-                self._found.append(record)
+                self._found.append(record._replace(seen_us=seen, condensed=snapshot is not None))
 
 
 def _record(value: bytes, offset: int, time_ms: int) -> MetadataRecord | None:

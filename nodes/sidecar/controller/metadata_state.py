@@ -15,7 +15,7 @@ from uuid import UUID
 from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.decisions import PartitionFacts
 from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
-from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog
+from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog, MetadataRecord
 from tidemark.nodes.sidecar.operations import ELR_FEATURE
 
 log = logging.getLogger(__name__)
@@ -33,11 +33,18 @@ class MetadataControllerLog(ControllerLog):
     Args:
         folder: ``__cluster_metadata-0`` of the controller; need not be there yet.
         partitions, told: as for every :class:`ControllerLog`.
+        committed: as for :class:`MetadataLog`.
     """
 
-    def __init__(self, folder: Path, partitions: Collection[str] | None = None, told: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        partitions: Collection[str] | None = None,
+        told: int = 0,
+        committed: Callable[[], int] | None = None,
+    ) -> None:
         super().__init__(partitions, told)
-        self._log = MetadataLog(folder)
+        self._log = MetadataLog(folder, committed)
         self._topics: dict[UUID, str] = {}
         self._read_body: dict[int, Callable[[FlexibleReader, int], None]] = {
             REGISTER_BROKER: self._register,
@@ -56,14 +63,17 @@ class MetadataControllerLog(ControllerLog):
 
     def _read(self) -> None:
         for record in self._log.poll():
-            read = self._read_body.get(record.kind)
-            if read is None:
-                continue
-            self._decisions.at(record.time_ms * 1000)
-            try:
-                read(record.body, record.version)
-            except (error, LookupError, ValueError):
-                log.warning("cannot read record %d of kind %d in the metadata log", record.offset, record.kind)
+            self._apply(record)
+
+    def _apply(self, record: MetadataRecord) -> None:
+        read = self._read_body.get(record.kind)
+        if read is None:
+            return
+        self._decisions.at(record.time_ms * 1000)
+        try:
+            read(record.body, record.version)
+        except (error, LookupError, ValueError):
+            log.warning("cannot read record %d of kind %d in the metadata log", record.offset, record.kind)
 
     # Brokers
 

@@ -41,9 +41,9 @@ class Dialect:
     understood: bool
     why: str
 
-    def reader(self) -> LineReader:
-        """A reader for one life of a broker."""
-        return LineReader()
+    def reader(self, *, quorum: bool = False) -> LineReader:
+        """A reader for one life of a broker, or of one of several controllers."""
+        return LineReader(quorum=quorum)
 
 
 VERIFIED_VERSIONS = {

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tidemark.nodes.sidecar.line_events import Event, Fatal, Refused
-from tidemark.nodes.sidecar.lines import fetch_lines, isr_lines, life_lines, log_lines, role_lines, truncation_lines
+from tidemark.nodes.sidecar.lines import (
+    fetch_lines,
+    isr_lines,
+    life_lines,
+    log_lines,
+    quorum_lines,
+    role_lines,
+    truncation_lines,
+)
 from tidemark.nodes.sidecar.lines.known_replicas import KnownReplicas
 from tidemark.nodes.sidecar.lines.stamp import Head, split
 
@@ -24,16 +32,25 @@ _READERS: dict[str, Read] = {
     "kafka.cluster.Partition": isr_lines.read,
     "kafka.server.ZkIsrManager": isr_lines.read_zookeeper,
 }
+_OF_QUORUM: dict[str, Read] = {
+    "org.apache.kafka.raft.FollowerState": quorum_lines.read,
+    "org.apache.kafka.raft.LeaderState": quorum_lines.read,
+    "org.apache.kafka.raft.QuorumState": quorum_lines.read,
+}
 
 
 class LineReader:
     """Turns the lines of one process, in their order, into events.
 
     A message that fails for a reason which the next line gives (the first line of a stack trace) is told with that line.
+
+    Args:
+        quorum: whether to tell of a quorum of controllers, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quorum: bool = False) -> None:
         """No line was read yet."""
+        self._readers = _READERS | _OF_QUORUM if quorum else _READERS
         self._replicas = KnownReplicas()
         self._life = life_lines.Life()
         self._held: Fatal | Refused | None = None
@@ -44,7 +61,7 @@ class LineReader:
         if head is None:
             held = self._release(line) if self._held is not None else []
             return [*held, *self._life.read_jvm(line)]
-        reader = _READERS.get(head.logger)
+        reader = self._readers.get(head.logger)
         if reader is None and head.logger not in life_lines.LOGGERS and head.level != "ERROR":
             return self._release("") if self._held is not None else []
         found = self._release("") if self._held is not None else []

@@ -110,3 +110,41 @@ def test_a_follower_may_have_more_than_its_leader_without_a_controller():
     view = Observation(nodes, assignment={"t-0": (1, 2)}).views()["t-0"]
 
     assert view.brokers[2].leo == 5
+
+
+class PlayedController(PlayedAdmin):
+    """One of several controllers, which has read so far and takes this broker for the leader; or does not answer."""
+
+    def __init__(self, offset, leader):
+        super().__init__(takes_s=0)
+        self.offset, self.leader = offset, leader
+
+    def wait(self, future, do, timeout_s):
+        if self.offset < 0:
+            raise NodeError("gone")
+        state = {**STATE, "leader": self.leader}
+        return {"partitions": {}, "controller": {"offset": self.offset, "partitions": {"t-0": state}}}
+
+
+def test_of_several_controllers_whoever_has_read_furthest_says_how_partitions_stand():
+    nodes = [PlayedController(5, 1), PlayedController(9, 2), PlayedController(7, 3)]
+    seen = Observation(dict(enumerate(nodes)), controllers=(0, 1, 2))
+
+    assert seen.partition("t-0")["leader"] == 2
+    assert seen.views()["t-0"].leader == 2
+
+
+def test_what_is_known_of_several_controllers_does_not_go_back_while_some_are_gone():
+    nodes = [PlayedController(5, 1), PlayedController(9, 2), PlayedController(7, 3)]
+    seen = Observation(dict(enumerate(nodes)), controllers=(0, 1, 2))
+    seen.partition("t-0")
+    nodes[1].offset = -1
+    seen.forget()
+
+    assert seen.partition("t-0")["leader"] == 2
+    nodes[0].offset = nodes[2].offset = -1
+    seen.forget()
+    assert seen.partition("t-0")["leader"] == 2
+    nodes[2].offset = 10
+    seen.forget()
+    assert seen.partition("t-0")["leader"] == 3

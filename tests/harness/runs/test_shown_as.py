@@ -12,6 +12,8 @@ from tidemark.harness.runs.shown_as import shown_as
         ("kafka:4.3.1", "Apache Kafka 4.3.1"),
         ("kafka:2.8.2@2.8", "Apache Kafka 2.8.2"),
         ("kafka:2.8.2@0.10.2", "Apache Kafka 2.8.2 under protocol 0.10.2"),
+        ("kafka:4.3.1@4.3@3-controllers", "Apache Kafka 4.3.1 with 3 controllers"),
+        ("kafka:4.3.1@3-controllers", "Apache Kafka 4.3.1 with 3 controllers"),
         ("tidemark", "kafka-3.7"),
         ("nats:2.15.1", "kafka-3.7"),
     ],

@@ -124,3 +124,15 @@ def test_the_only_release_stays(tmp_path):
 
     assert release.is_dir()
     assert not release.is_symlink()
+
+
+def test_a_broker_that_is_one_of_several_controllers(config, formatted, tmp_path):
+    metadata = tmp_path / "metadata"
+    properties = config.properties | {"metadata.log.dir": str(metadata)}
+    config = replace(config, properties=properties, quorum=True, controls=Address("127.0.0.1", 9094))
+    format_directory(config, formatted)
+
+    assert (metadata / "bootstrap.checkpoint").read_bytes() == b"features"
+    assert [path.name for path in config.data.iterdir()] == ["meta.properties"]
+    for directory in (metadata, config.data):
+        assert (directory / "meta.properties").read_text() == "version=1\ncluster.id=XYZ\nnode.id=2\n"

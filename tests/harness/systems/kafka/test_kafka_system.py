@@ -441,3 +441,88 @@ def test_its_nodes_are_controlled_through_a_keeper():
 def test_brokers_with_settings_of_their_own_keep_no_times_that_are_known():
     assert kafka().keeps_times
     assert not KafkaSystem.parse("kafka:3.9.2", {"replica.lag.time.max.ms": "1000"}).keeps_times
+
+
+# A quorum of controllers
+
+
+class PlayedVoter(PlayedControl):
+    """One of several controllers: says whether it is active, and refuses orders while it is not."""
+
+    is_open = True
+
+    def __init__(self, epoch, *, leads, active):
+        super().__init__(elect={})
+        self.answers["status"] = {"controller": {"epoch": epoch, "leads": leads}}
+        self.active = active
+
+    def ask(self, do, *, timeout_s=5.0, **fields):
+        if do != "status" and not self.active:
+            self.asked.append((do, fields))
+            self.answers["status"]["controller"]["leads"] = False
+            raise NodeError("node 0 is not the active controller (NOT_CONTROLLER)")
+        return super().ask(do, timeout_s=timeout_s, **fields)
+
+    @property
+    def orders(self):
+        return [do for do, _ in self.asked if do != "status"]
+
+
+def test_an_order_goes_to_the_controller_of_the_latest_epoch():
+    voters = [PlayedVoter(3, leads=True, active=False), PlayedVoter(4, leads=True, active=True)]
+    voters.append(PlayedVoter(4, leads=False, active=False))
+
+    assert kafka("kafka:4.3.1@3-controllers").elect(dict(enumerate(voters)), "t-0", "preferred", 1) == ""
+    assert [voter.orders for voter in voters] == [[], ["elect"], []]
+
+
+def test_an_order_goes_to_another_controller_if_the_one_that_was_asked_is_none_any_more(monkeypatch):
+    voters = [PlayedVoter(5, leads=True, active=False), PlayedVoter(4, leads=True, active=True)]
+    voters.append(PlayedVoter(4, leads=False, active=False))
+    monkeypatch.setattr(module, "LOOK_S", 0.001)
+
+    assert kafka("kafka:4.3.1@3-controllers").elect(dict(enumerate(voters)), "t-0", "preferred", 1) == ""
+    assert [voter.orders for voter in voters] == [["elect"], ["elect"], []]
+
+
+def test_an_order_that_no_controller_takes_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "LOOK_S", 0.001)
+    monkeypatch.setattr(module, "ELECTION_S", 0.01)
+    voters = {node: PlayedVoter(4, leads=False, active=False) for node in range(3)}
+
+    assert (
+        kafka("kafka:4.3.1@3-controllers").elect(voters, "t-0", "preferred", 1) == "no controller was active for 0.01 s"
+    )
+
+
+def test_messages_to_and_from_the_controller_are_those_of_whichever_is_active():
+    links = LinkFaults(
+        {node: f"10.0.0.{node}" for node in range(4)}, "transport", kafka("kafka:4.3.1@3-controllers").spread
+    )
+    links.add(1, LinkFault(((3, 0), (0, 3)), "lost-heartbeats", 0))
+
+    for node in range(4):
+        assert {(rule["kind"], rule["from"], rule["to"]) for rule in links.transport_of(node)["1"]} == {
+            ("heartbeats", 3, None),
+            ("heartbeat answers", None, 3),
+        }
+
+
+def test_a_quorum_needs_brokers_that_are_controllers():
+    cluster = ClusterSpec(brokers=1, replication_factor=1, settings=Settings(min_isr=1))
+    plan = Plan(0, 0, 0, "by hand", cluster, WorkloadSpec(), (), 0)
+    with pytest.raises(SystemRefusalError) as refusal:
+        kafka("kafka:4.3.1@3-controllers").check(plan, parse_variant("kafka-4.0"))
+
+    assert str(refusal.value) == (
+        "2 of the controllers of kafka:4.3.1@3-controllers are brokers: use --brokers 2 or more"
+    )
+
+
+def test_a_quorum_is_part_of_what_a_history_says_of_the_system():
+    quorum = kafka("kafka:4.3.1@3-controllers")
+
+    assert quorum.controllers == (0, 1, 2)
+    assert quorum.describe(quorum.variant("kafka-4.0"))["system"] == "kafka:4.3.1@4.3@3-controllers"
+    assert KafkaSystem.parse("kafka:4.3.1@4.3@3-controllers", {}).controllers == (0, 1, 2)
+    assert kafka("kafka:4.3.1").controllers == (0,)

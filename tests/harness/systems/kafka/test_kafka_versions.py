@@ -280,3 +280,42 @@ def test_in_an_upgrade_a_node_runs_the_newer_release_from_its_second_start_on():
     assert [upgrade.at_start(number).version for number in (1, 2, 3)] == ["3.9.2", "4.3.1", "4.3.1"]
     assert shown_preset(upgrade) == "kafka-3.7"
     assert protocol_for(upgrade, "kafka-3.7") == "3.9"
+
+
+# A quorum of controllers
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("kafka:4.3.1@3-controllers", "kafka:4.3.1@3-controllers"),
+        ("kafka:4.3.1@4.3@3-controllers", "kafka:4.3.1@4.3@3-controllers"),
+        ("kafka:3.9.2..4.3.1@3-controllers", "kafka:3.9.2..4.3.1@3-controllers"),
+        ("kafka:4.3.1@1-controller", "kafka:4.3.1"),
+    ],
+)
+def test_how_many_controllers_there_are_is_part_of_the_name(text, name):
+    assert str(parse_system(text)) == name
+    assert parse_system(name) == parse_system(text)
+
+
+def test_all_releases_of_an_upgrade_have_the_same_controllers():
+    assert parse_system("kafka:3.9.2..4.3.1@3-controllers").at_start(2) == parse_system("kafka:4.3.1@3-controllers")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "kafka:2.8.2@3-controllers",
+            "Kafka 2.8.2 keeps its cluster in ZooKeeper, so it has no quorum of controllers: use kafka:4.3.1@3-controllers",
+        ),
+        ("kafka:4.3.1@5-controllers", "a quorum of 5 controllers is not run: use @3-controllers"),
+        ("kafka:4.3.1@2-controllers", "a quorum of 2 controllers is not run: use @3-controllers"),
+    ],
+)
+def test_a_quorum_that_cannot_be_run_is_refused(text, why):
+    with pytest.raises(SystemRefusalError) as refusal:
+        parse_system(text)
+
+    assert str(refusal.value) == why

@@ -122,3 +122,76 @@ def test_in_an_upgrade_each_start_is_told_its_own_release_and_nothing_else_chang
     assert (first.version, second.version) == ("3.9.2", "4.3.1")
     assert first.properties == second.properties == told("kafka:4.3.1", node).properties
     assert (first.raises_features, second.raises_features) == (False, node == 0)
+
+
+# A quorum of controllers
+
+QUORUM = "kafka:4.3.1@3-controllers"
+
+
+def test_node_0_and_the_first_two_brokers_are_controllers(told):
+    configs = [told(QUORUM, node) for node in range(4)]
+
+    assert [config.properties["process.roles"] for config in configs] == [
+        "controller",
+        "broker,controller",
+        "broker,controller",
+        "broker",
+    ]
+    assert [config.votes for config in configs] == [True, True, True, False]
+    assert all(config.quorum for config in configs)
+    assert [config.role for config in configs] == [KRAFT_CONTROLLER, BROKER, BROKER, BROKER]
+
+
+@pytest.mark.parametrize("proxied", [True, False])
+def test_all_find_each_controller_where_it_or_its_proxy_listens(told, proxied):
+    configs = [told(QUORUM, node, proxied=proxied) for node in range(4)]
+    (voters,) = {config.properties["controller.quorum.voters"] for config in configs}
+
+    for voter in voters.split(","):
+        node, _, place = voter.partition("@")
+        address, _, port = place.partition(":")
+        config = configs[int(node)]
+        (listener,) = [
+            url.removeprefix("CONTROLLER://")
+            for url in config.properties["listeners"].split(",")
+            if url.startswith("CONTROLLER://")
+        ]
+        assert address == f"10.77.4.1{node}"
+        assert f"CONTROLLER://{address}:{port}" in config.properties["advertised.listeners"]
+        if proxied:
+            (proxy,) = [one for one in config.proxies if str(one.listen.port) == port]
+            assert str(proxy.to) == listener == str(config.controls)
+        else:
+            assert listener.partition(":")[2] == port == str(config.controls.port)
+
+
+def test_before_a_broker_s_controller_stands_a_proxy_that_knows_a_controller_s_messages(told):
+    assert [proxy.speaks for proxy in told(QUORUM, 1).proxies] == ["kafka", "controller"]
+    assert [proxy.speaks for proxy in told(QUORUM, 3).proxies] == ["kafka"]
+
+
+def test_controllers_before_3_9_do_not_tell_their_address(told):
+    assert "CONTROLLER://" not in told("kafka:3.7.2@3-controllers", 1).properties["advertised.listeners"]
+
+
+def test_the_metadata_log_of_a_broker_lies_beside_the_disk_that_is_lost(told):
+    properties = told(QUORUM, 1).properties
+
+    assert properties["metadata.log.dir"] == "/var/lib/tidemark/metadata"
+    assert properties["log.dirs"] == "/var/lib/tidemark/data"
+    assert "metadata.log.dir" not in told(QUORUM, 3).properties
+
+
+def test_snapshots_are_made_within_a_run_unless_somebody_wants_others(told):
+    assert told(QUORUM, 3).properties["metadata.log.max.snapshot.interval.ms"] == "5000"
+    others = told(QUORUM, 3, metadata_log_max_snapshot_interval_ms="60000").properties
+    assert others["metadata.log.max.snapshot.interval.ms"] == "60000"
+    assert "metadata.log.max.snapshot.interval.ms" not in told("kafka:4.3.1", 3).properties
+
+
+def test_in_an_upgrade_every_controller_raises_what_the_cluster_can_do(told):
+    upgrade = "kafka:3.9.2..4.3.1@3-controllers"
+
+    assert [told(upgrade, node, incarnation=2).raises_features for node in range(4)] == [True, True, True, False]
+    assert not told(upgrade, 1).raises_features

@@ -1,0 +1,90 @@
+"""`metadata-divergence` and `two-controllers`: what a quorum of controllers (KIP-595) must not do.
+
+`metadata-divergence`: two nodes' metadata logs differ below both their high watermarks, or a snapshot names another epoch for the
+record before its end than a log that has it. Once for each pair. A node that is a broker only has a copy, too.
+
+`two-controllers`: two nodes were the active controller in one epoch. Once for each epoch.
+
+>>> from tidemark.checkers import History, check
+>>> verdict = check(History.of(trace=[
+...     (10, 0, "controls", "", 4), (20, 1, "controls", "", 4),
+...     (90, 0, "metadata-log", "", 0, 3, (), ((0, 2, 4, 111), (2, 3, 4, 222))),
+...     (90, 1, "metadata-log", "", 0, 3, (), ((0, 2, 4, 111), (2, 3, 4, 333))),
+... ]))
+>>> for anomaly in verdict.anomalies:
+...     print(anomaly.message)
+Node 1 was the active controller of epoch 4 at 0.000020 s, which node 0 had been since 0.000010 s.
+The metadata logs of nodes 0 and 1 differ at offset 2, below both their high watermarks (3 and 3): one has a batch up to 3 of \
+epoch 4 (checksum 222), the other a batch up to 3 of epoch 4 (checksum 333).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from tidemark.checkers.history.trace_events import Controls, MetadataLog, TraceEvent
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
+
+DIVERGENCE = "metadata-divergence"
+TWO_CONTROLLERS = "two-controllers"
+
+
+def metadata_divergence(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
+    """Both anomalies of a run with these events."""
+    events = list(events)
+    yield from _two_controllers(events)
+    for one, other in combinations(MetadataLog.among(events), 2):
+        words = _difference(one, other) or _wrong_epoch(one, other) or _wrong_epoch(other, one)
+        if words:
+            evidence = {"nodes": [one.node, other.node]}
+            yield Anomaly(DIVERGENCE, VIOLATION, max(one.time, other.time), "", words, evidence=evidence)
+
+
+def _two_controllers(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
+    first: dict[int, Controls] = {}
+    told: set[int] = set()
+    for event in Controls.among(events):
+        epoch = event.controller_epoch
+        before = first.setdefault(epoch, event)
+        if before.node != event.node and epoch not in told:
+            told.add(epoch)
+            words = (
+                f"Node {event.node} was the active controller of epoch {epoch} at {seconds(event.time)}, which node {before.node} "
+                f"had been since {seconds(before.time)}."
+            )
+            evidence = {"controller": event.node, "before": before.node, "epoch": epoch, "since": before.time}
+            yield Anomaly(TWO_CONTROLLERS, VIOLATION, event.time, "", words, evidence=evidence)
+
+
+def _difference(one: MetadataLog, other: MetadataLog) -> str:
+    """How two logs differ where both are committed, and both go back to."""
+    begin = max(log.batches[0][0] if log.batches else log.hw for log in (one, other))
+    end = min(one.hw, other.hw)
+    had, has = ({b[0]: b[1:] for b in log.batches if begin <= b[0] < end} for log in (one, other))
+    offset = next((base for base in sorted({*had, *has}) if had.get(base) != has.get(base)), None)
+    if offset is None:
+        return ""
+    return (
+        f"The metadata logs of nodes {one.node} and {other.node} differ at offset {offset}, below both their high watermarks "
+        f"({one.hw} and {other.hw}): one has {_batch(had.get(offset))}, the other {_batch(has.get(offset))}."
+    )
+
+
+def _batch(found: tuple[int, ...] | None) -> str:
+    if found is None:
+        return "no batch that begins there"
+    end, epoch, checksum = found
+    return f"a batch up to {end} of epoch {epoch} (checksum {checksum})"
+
+
+def _wrong_epoch(snapshots: MetadataLog, log: MetadataLog) -> str:
+    """How a snapshot of one node contradicts the other's log."""
+    for end, epoch in snapshots.snapshots:
+        has = next((of for base, after, of, _ in log.batches if base < end <= after and end <= log.hw), epoch)
+        if has != epoch:
+            return (
+                f"Node {snapshots.node} has a snapshot of the metadata log up to offset {end} and epoch {epoch}, and the log of "
+                f"node {log.node} has epoch {has} there."
+            )
+    return ""
