@@ -220,6 +220,12 @@ def _are_pairs(value: Json) -> bool:
     return isinstance(value, tuple) and all(_are_ints(pair) and len(pair) == 2 for pair in value)
 
 
+def _are_entries(value: Json) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(entry, tuple) and len(entry) == 4 and all(map(_is_int, entry)) for entry in value
+    )
+
+
 def _are_batches(value: Json) -> bool:
     return isinstance(value, tuple) and all(
         isinstance(batch, tuple)
@@ -289,6 +295,8 @@ _TRACE: Mapping[str, _Shape] = {
     **dict.fromkeys(("base_offset", "to", "start", "leo"), _OFFSET),
     "values": (_are_values, "a list of integers or strings"),
     "cache": (_are_pairs, "a list of [epoch, offset]"),
+    "snapshots": (_are_pairs, "a list of [offset, epoch]"),
+    "entries": (_are_entries, "a list of [base offset, next offset, epoch, checksum]"),
     "batches": (_are_batches, "a list of [base offset, epoch, values]"),
 }
 """The shapes of the trace events' fields by name; of those that are not here, an integer."""

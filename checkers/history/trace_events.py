@@ -210,7 +210,7 @@ class MetadataLog(Event):
     start: int
     hw: int
     snapshots: tuple[tuple[int, int], ...]
-    batches: tuple[tuple[int, int, int, int], ...]
+    entries: tuple[tuple[int, int, int, int], ...]
 
 class Ordered(Event):
     replicas: Nodes

@@ -59,9 +59,9 @@ def _two_controllers(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
 
 def _difference(one: MetadataLog, other: MetadataLog) -> str:
     """How two logs differ where both are committed, and both go back to."""
-    begin = max(log.batches[0][0] if log.batches else log.hw for log in (one, other))
+    begin = max(log.entries[0][0] if log.entries else log.hw for log in (one, other))
     end = min(one.hw, other.hw)
-    had, has = ({b[0]: b[1:] for b in log.batches if begin <= b[0] < end} for log in (one, other))
+    had, has = ({b[0]: b[1:] for b in log.entries if begin <= b[0] < end} for log in (one, other))
     offset = next((base for base in sorted({*had, *has}) if had.get(base) != has.get(base)), None)
     if offset is None:
         return ""
@@ -81,7 +81,7 @@ def _batch(found: tuple[int, ...] | None) -> str:
 def _wrong_epoch(snapshots: MetadataLog, log: MetadataLog) -> str:
     """How a snapshot of one node contradicts the other's log."""
     for end, epoch in snapshots.snapshots:
-        has = next((of for base, after, of, _ in log.batches if base < end <= after and end <= log.hw), epoch)
+        has = next((of for base, after, of, _ in log.entries if base < end <= after and end <= log.hw), epoch)
         if has != epoch:
             return (
                 f"Node {snapshots.node} has a snapshot of the metadata log up to offset {end} and epoch {epoch}, and the log of "

@@ -90,7 +90,8 @@ TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredExc
 
 
 class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
-    """``--system kafka:VERSION[@PROTOCOL]``, ``kafka:VERSION..VERSION``, ``kafka:PATH``, ``kafka:VERSION+PATH``.
+    """``--system kafka:VERSION[@PROTOCOL]``, ``kafka:VERSION..VERSION``, ``kafka:PATH``, ``kafka:VERSION+PATH``; behind each
+    ``@3-controllers``.
 
     Args:
         kafka: version, and the protocol version it is held to, if any.

@@ -32,6 +32,8 @@ SHAPES = {
     **dict.fromkeys(("base_offset", "to", "start", "leo"), offsets),
     "values": records,
     "cache": st.lists(st.tuples(ints, offsets), max_size=3).map(tuple),
+    "snapshots": st.lists(st.tuples(ints, ints), max_size=3).map(tuple),
+    "entries": st.lists(st.tuples(ints, ints, ints, ints), max_size=3).map(tuple),
     "batches": st.lists(st.tuples(offsets, ints, records), max_size=3).map(tuple),
 }
 fields = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=6)
