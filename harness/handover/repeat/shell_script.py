@@ -52,6 +52,8 @@ def why_not(scenario: Scenario | None, version: str, properties: Mapping[str, st
         return "the run followed a plan and no script: tidemark shrink --script writes one that shows the same"
     if "process.roles" not in properties:
         return "the cluster had ZooKeeper, of which Apache Kafka has no image"
+    if "," in properties.get("controller.quorum.voters", ""):
+        return "the cluster had several controllers, and the script has one"
     if tuple(map(int, version.split(".")[:2])) < OLDEST_IMAGE:
         return f"there is no image apache/kafka:{version}"
     if scenario.given:
