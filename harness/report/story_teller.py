@@ -279,6 +279,9 @@ class StoryTeller:
             return 2, f"Broker {node} starts."
         return 1, f"Broker {node} comes back: it starts again, after {seconds(time - since, 3)}."
 
+    def _controls(self, _time: int, node: int, epoch: int) -> tuple[int, str]:
+        return 1, f"Node {node} is the active controller from now on, in controller epoch {epoch}."
+
     def _pause(self, _time: int, node: int) -> tuple[int, str]:
         return 1, f"Broker {node} is frozen (SIGSTOP)."
 
