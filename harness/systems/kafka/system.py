@@ -235,8 +235,16 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     # From one run to the next
 
     def can_go_on(self, before: Deployment, after: Deployment) -> bool:
-        """Not in an upgrade, nor where internal topics count. What a broker's properties say of topics, topics say themselves."""
-        if self.kafka.uses_zookeeper or self.kafka.later is not None or before.workload or after.workload:
+        """Not in an upgrade, nor where internal topics count, nor with several controllers, who all have traced what is committed.
+        What a broker's properties say of topics, topics say themselves.
+        """
+        if (
+            self.kafka.uses_zookeeper
+            or self._quorum
+            or self.kafka.later is not None
+            or before.workload
+            or after.workload
+        ):
             return False
         return before.nodes == after.nodes and all(
             self._as_it_starts(node, before) == self._as_it_starts(node, after) for node in after.nodes

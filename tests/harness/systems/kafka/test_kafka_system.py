@@ -229,6 +229,7 @@ def test_nodes_go_on_where_they_would_be_started_the_same_way(deployment):
     assert not kraft.can_go_on(before, replace(before, workload="transactions"))
     assert not kraft.can_go_on(before, replace(before, cluster=ClusterSpec(partitions=1)))
     assert not kafka("kafka:3.9.2..4.3.1").can_go_on(before, before)
+    assert not kafka("kafka:4.3.1@3-controllers").can_go_on(before, before)
     assert not kafka().can_go_on(deployment(), deployment())
 
 
