@@ -46,10 +46,10 @@ def gather(kept: KeptFolder, run: Run | None) -> Archive:
     hide = Redaction((node.properties for node in kept.nodes.values()), (kept.system,))
     properties = hide.settings(broker.properties)
     lines = telling_lines(kept.folder / NODES, kept.nodes)
-    repeat: ShellScript | str = why_not(kept.scenario, kept.version, properties)
+    repeat: ShellScript | str = why_not(kept.scenario, kept.releases[0], properties)
     texts = {"lines.txt": "\n".join(lines.all) + "\n"}
     if not repeat and kept.scenario is not None:
-        repeat = shell_script(kept.scenario, kept.variant, kept.version, properties, verdict_in_a_line(kept))
+        repeat = shell_script(kept.scenario, kept.variant, kept.releases, properties, verdict_in_a_line(kept))
         texts[REPEAT] = repeat.text
     texts |= {
         name: (kept.folder / name).read_text(encoding="utf-8") for name in _TEXTS if (kept.folder / name).exists()

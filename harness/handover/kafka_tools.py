@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.harness.systems.kafka.known_settings import TELLS_ALL, defaults_in
+from tidemark.nodes.formats.log_directories import BOTH
 from tidemark.nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
@@ -60,15 +61,21 @@ def ask_kafka(nodes: Mapping[int, KafkaNode], run: Run) -> Said:
         run: runs a script of the shell, with files, where Kafka's jars are; what is in its folder ``/tmp/out`` in the end.
     """
     files = {
-        f"{node.name}/{path}": content
+        f"{node.name}/{log}": content
         for node in nodes.values()
         for path, content in node.files.items()
-        if path.count("/") == 1 and base_of(path.rpartition("/")[2]) is not None
+        if (log := _in_one_directory(path)).count("/") == 1 and base_of(log.rpartition("/")[2]) is not None
     }
     found = run(_SCRIPT, files)
     page = found.pop(DEFAULTS, b"").decode(errors="replace")
     dumps = {path.removesuffix(".txt"): text.decode(errors="replace").replace(_IN, "") for path, text in found.items()}
     return Said(dict(sorted(dumps.items())), defaults_in(page))
+
+
+def _in_one_directory(path: str) -> str:
+    """A file's path as a broker with one log directory has it."""
+    first, _, rest = path.partition("/")
+    return rest if first in BOTH else path
 
 
 def dumped_records(dump: str) -> dict[int, tuple[int, str]]:

@@ -14,6 +14,7 @@ from tidemark.harness.evidence.collect import NODES
 from tidemark.harness.runs.folder import PLAN, VERDICT, load_history
 from tidemark.harness.scenario import ScenarioError, parse_scenario
 from tidemark.harness.scenario.kept_run import SCRIPT, read_outcome
+from tidemark.harness.systems.kafka.kafka_versions import UPGRADE
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.nemesis import PlanError, read_plan
 
@@ -74,8 +75,14 @@ class KeptFolder:
 
     @property
     def version(self) -> str:
-        """Of Kafka."""
-        return self.nodes[max(self.nodes)].version
+        """Of Kafka; the newest, whose tools read all logs."""
+        return self.releases[-1]
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """Of Kafka: one; in an upgrade the older, and that which nodes ran from their second start on."""
+        upgrade = UPGRADE.fullmatch(str(self.history.meta.get("system", "")))
+        return upgrade.groups() if upgrade else (self.nodes[max(self.nodes)].version,)
 
     @property
     def system(self) -> str:
@@ -98,7 +105,7 @@ class KeptFolder:
     def name(self) -> str:
         """Of the archive."""
         what = self.scenario.name if self.scenario else f"{self.plan.seed}-{self.plan.index}" if self.plan else "run"
-        return f"{what}-kafka-{self.version}"
+        return f"{what}-kafka-{'..'.join(self.releases)}"
 
 
 def read_kept(folder: Path) -> KeptFolder:

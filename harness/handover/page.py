@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.harness.handover.kafka_tools import METADATA, decisions, dumped_records, not_default
-from tidemark.harness.handover.repeat.shell_script import LAYOUT
+from tidemark.harness.handover.repeat.shell_script import LAYOUT, in_words
 from tidemark.harness.runs.code_version import commit_of_code
 from tidemark.harness.scenario.show import in_names
 from tidemark.harness.search.shrink.in_words import conditions, lines_of
@@ -42,7 +42,7 @@ def page(
     title = kept.scenario.title if kept.scenario else "A run"
     verdict = kept.verdict
     told = [
-        f"# {title}, on Apache Kafka {kept.version}",
+        f"# {title}, on Apache Kafka {in_words(kept.releases)}",
         "",
         f"**{verdict['valid']}**, judged by the promise `{verdict['contract']}`. {verdict.get('unknown_because') or ''}".rstrip(),
         "",
@@ -163,7 +163,7 @@ def _contents(kept: KeptFolder, said: Said | None, repeat: ShellScript | str) ->
 def _versions(kept: KeptFolder) -> Iterator[str]:
     commits = {found[1] for node in kept.nodes.values() if (found := _COMMIT.search(node.log))}
     commit = f", commit {', '.join(sorted(commits))}" if commits else ""
-    yield f"- Apache Kafka {kept.version}{commit}; system `{kept.system}`"
+    yield f"- Apache Kafka {in_words(kept.releases)}{commit}; system `{kept.system}`"
     if build := kept.history.meta.get("build"):
         yield f"- a build of somebody's own, digest `{build['digest']}`{', in front of the release' if build['in_front'] else ''}"
     yield f"- Tidemark, commit `{commit_of_code()}`; the model of these brokers is `{kept.variant}`"

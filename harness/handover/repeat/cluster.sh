@@ -5,12 +5,13 @@ SUBNET="${SUBNET:-10.213.57}"
 PATIENCE="${PATIENCE:-300}"
 WORK="$(mktemp -d)"
 BIN=/opt/kafka/bin
-DATA=/tmp/kafka-data
+DATA=/tmp/kafka-data # a log directory
+[ -z "$TWO_LOG_DIRECTORIES" ] && SECOND="" || SECOND=$DATA-2
 BEGAN=$(date +%s)
 ASSIGNED=$(echo "$REPLICAS" | tr : ,) # by the script; an election may want another order for a while
 ORDERED=$ASSIGNED
 mkdir "$WORK/sent"
-touch "$WORK/cuts" "$WORK/paused" "$WORK/down"
+touch "$WORK/cuts" "$WORK/paused" "$WORK/down" "$WORK/upgraded" "$WORK/missing"
 
 say() { printf '%5d s  %s\n' "$(($(date +%s) - BEGAN))" "$*"; }
 give_up() {
@@ -56,16 +57,21 @@ properties() {
     echo "controller.quorum.voters=0@$(ip_of 0):9093"
     echo "controller.listener.names=CONTROLLER"
     echo "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT"
-    echo "log.dirs=$DATA"
     echo "broker.session.timeout.ms=$SESSION_MS"
     # A broker that is started again is refused until its last session has ended.
     echo "initial.broker.registration.timeout.ms=$((SESSION_MS + 120000))"
     echo "replica.lag.time.max.ms=$LAG_MS"
+    # A log that is copied under a throttle rests for a minute after a batch, and not for eleven seconds.
+    [ -z "$SECOND" ] || echo "alter.log.dirs.replication.quota.window.num=61"
+    # Once it cannot reach the controller's log, it does not ask for it again (deafens).
+    echo " $DEAF " | grep -q " $1 " && echo "controller.quorum.retry.backoff.ms=3600000"
     if [ "$1" -eq 0 ]; then
         echo "process.roles=controller"
+        echo "log.dirs=$DATA"
         echo "listeners=CONTROLLER://$(ip_of 0):9093"
     else
         echo "process.roles=broker"
+        echo "log.dirs=$DATA${SECOND:+,$SECOND}"
         echo "listeners=PLAINTEXT://$(ip_of "$1"):9092"
         echo "inter.broker.listener.name=PLAINTEXT"
     fi
@@ -75,7 +81,7 @@ properties() {
 start_script() {
     cat <<'END'
 while read -r other; do ip route add unreachable "$other"; done </tmp/node/cut
-if [ -f /tmp/node/wipe ]; then rm -rf "$DATA"; rm /tmp/node/wipe; fi
+if [ -f /tmp/node/wipe ]; then rm -rf "$DATA" "$DATA-2"; rm /tmp/node/wipe; fi
 if [ ! -f "$DATA/meta.properties" ]; then
     "$BIN/kafka-storage.sh" format --cluster-id dGlkZW1hcmsta2Fma2EtMQ --config /tmp/node/server.properties || exit
 fi
@@ -103,7 +109,9 @@ bring_up() {
     PROPERTY=--producer-property
     in_tools "$BIN/kafka-console-producer.sh" --help 2>&1 | grep -q -- --command-property && PROPERTY=--command-property
     for node in $(seq 0 "$BROKERS"); do make "$node"; done
-    for node in $(seq 0 "$BROKERS"); do docker start "$P-$node" >/dev/null; done
+    docker start "$P-0" >/dev/null
+    [ -z "$DEAF" ] || waits "the controller listens" in_tools bash -c "exec 3<>/dev/tcp/$(ip_of 0)/9093" 2>/dev/null
+    for node in $(seq 1 "$BROKERS"); do docker start "$P-$node" >/dev/null; done
     waits "all brokers have come" all_came
     in_tools "$BIN/kafka-topics.sh" --bootstrap-server "$(at 1)" --create --topic t --replica-assignment "$REPLICAS" \
         $TOPIC_SETTINGS || give_up "the topic cannot be made"
@@ -129,12 +137,16 @@ waits() {
 
 # ---------------------------------------------------------------- what can be seen
 
+# home NODE : the log directory that its log lies in.
+home() {
+    [ -n "$SECOND" ] && docker cp "$P-$1:$SECOND/t-0" - >/dev/null 2>&1 && echo "$SECOND" || echo "$DATA"
+}
 # files NODE DIRECTORY : copies a directory of a node's disk, whether or not it runs, to the tools, where it is called NODE-DIRECTORY.
 files() {
     in_tools sh -c "rm -rf /tmp/$1-$2 && mkdir /tmp/$1-$2"
-    docker cp "$P-$1:$DATA/$2" - 2>/dev/null | in_tools tar xf - --strip-components=1 -C "/tmp/$1-$2" 2>/dev/null
+    docker cp "$P-$1:$(home "$1")/$2" - 2>/dev/null | in_tools tar xf - --strip-components=1 -C "/tmp/$1-$2" 2>/dev/null
 }
-file() { docker cp "$P-$1:$DATA/$2" - 2>/dev/null | tar xOf - 2>/dev/null; }
+file() { docker cp "$P-$1:$(home "$1")/$2" - 2>/dev/null | tar xOf - 2>/dev/null; }
 # dumped NODE : the batches and records of its log, by kafka-dump-log.
 dumped() {
     files "$1" t-0
@@ -283,11 +295,22 @@ stops() {
 }
 starts() {
     listed down "$1" || return 0
+    [ -z "$LATER" ] || listed upgraded "$1" || upgrades "$1"
     say "starting broker $(name_of "$1")"
     for other in $(cut_off "$1"); do ip_of "$other"; done >"$WORK/node/cut"
     docker cp "$WORK/node/cut" "$P-$1:/tmp/node/cut" >/dev/null 2>&1
     unlists down "$1"
     docker start "$P-$1" >/dev/null
+}
+# upgrades NODE : a container of the newer image takes the place of its own, with what is on its disk.
+upgrades() {
+    say "broker $(name_of "$1") runs $LATER from now on"
+    docker rename "$P-$1" "$P-$1-before"
+    IMAGE=$LATER make "$1"
+    for path in /tmp/node "$DATA" $SECOND; do
+        docker cp "$P-$1-before:$path" - | docker cp - "$P-$1:/tmp/" || give_up "the disk of broker $(name_of "$1") cannot be copied"
+    done
+    lists upgraded "$1"
 }
 # loses_power NODE KEPT : its process ends; so many batches of its log had reached the disk, and the rest is cut off.
 loses_power() {
@@ -297,7 +320,7 @@ loses_power() {
     say "the power of broker $(name_of "$1") is lost: $2 batches of its log were on its disk"
     [ -n "$end" ] || return 0
     file=$(in_tools sh -c "cd /tmp/$1-t-0 && ls *.log | head -n 1")
-    in_tools sh -c "cd /tmp/$1-t-0 && head -c $end $file >cut && mv cut $file && tar cf - $file" | docker cp - "$P-$1:$DATA/t-0" ||
+    in_tools sh -c "cd /tmp/$1-t-0 && head -c $end $file >cut && mv cut $file && tar cf - $file" | docker cp - "$P-$1:$(home "$1")/t-0" ||
         give_up "the log of broker $(name_of "$1") cannot be cut"
 }
 wipes() {
@@ -306,6 +329,20 @@ wipes() {
     touch "$WORK/wipe"
     docker cp "$WORK/wipe" "$P-$1:/tmp/node/wipe" >/dev/null 2>&1
 }
+
+# deafens NODE : it hears nothing of the controller's log until it is started again, and all else passes between the two. It is cut off
+# until it has given up asking for that log; there is a setting by which it waits an hour before it asks again (properties).
+deafens() {
+    local heard
+    cuts deaf "$1" 0
+    sleep 10
+    joins deaf "$1" 0
+    heard=$(heard "$1")
+    sleep 3
+    [ "$(heard "$1")" = "$heard" ] || give_up "broker $(name_of "$1") still hears of the controller's log"
+    say "broker $(name_of "$1") does not hear of the controller's log any more"
+}
+heard() { in_node "$1" sh -c "cat $DATA/__cluster_metadata-0/*.log | wc -c"; }
 
 # operator TOOL WORDS... : a tool of an operator's. It asks a broker by chance, also one that the controller is out of reach of and
 # that lets it wait; then it is asked again. Where no broker runs it asks the controller.
@@ -326,15 +363,15 @@ operator() {
 }
 # hears NODE : whether it runs, and the controller is not out of its reach.
 hears() { ! listed down "$1" && ! listed paused "$1" && ! cut_off "$1" | grep -qx 0; }
-# wants BROKERS : the file that Kafka's tool reads.
+# wants BROKERS [LOG-DIRECTORIES] : the file that Kafka's tool reads.
 wants() {
-    echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"replicas\":[$1]}]}" | in_tools sh -c 'cat >/tmp/wanted.json'
+    echo "{\"version\":1,\"partitions\":[{\"topic\":\"t\",\"partition\":0,\"replicas\":[$1]${2:+,\"log_dirs\":[$2]}}]}" | in_tools sh -c 'cat >/tmp/wanted.json'
 }
-# orders BROKERS : newer kinds of this tool ask all replicas for their log directories first, so one that sleeps is awake meanwhile,
+# orders BROKERS [LOG-DIRECTORIES] : newer kinds of this tool ask all replicas for their log directories first, so one that sleeps is awake meanwhile,
 # cut off from all other nodes.
 orders() {
     local n accepted
-    wants "$1"
+    wants "$@"
     for n in $(cat "$WORK/paused"); do docker kill -s CONT "$P-$n" >/dev/null; done
     CONFIG=--command-config operator kafka-reassign-partitions.sh --execute --additional --reassignment-json-file /tmp/wanted.json
     accepted=$?
@@ -349,6 +386,22 @@ reassigns() {
 cancels() {
     wants "$ORDERED"
     CONFIG=--command-config operator kafka-reassign-partitions.sh --cancel --reassignment-json-file /tmp/wanted.json && ASSIGNED=$BEFORE ORDERED=$BEFORE
+}
+# moves NODE : its log to its other log directory.
+moves() {
+    local n to=$DATA directories=""
+    [ "$(home "$1")" = "$SECOND" ] || to=$SECOND
+    for n in $(echo "$ORDERED" | tr , ' '); do
+        [ "$n" = "$1" ] && directories="$directories,\"$to\"" || directories="$directories,\"any\""
+    done
+    say "the log of broker $(name_of "$1") is moved to $to"
+    orders "$ORDERED" "${directories#,}" || give_up "the log of broker $(name_of "$1") is not moved"
+}
+# throttles NODE RATE : its moves, to so many bytes a second; 0: not any more.
+throttles() {
+    local name=replica.alter.log.dirs.io.max.bytes.per.second how=--delete-config
+    [ "$2" -eq 0 ] || how=--add-config name=$name=$2
+    CONFIG=--command-config operator kafka-configs.sh --alter --entity-type brokers --entity-name "$1" "$how" "$name"
 }
 # elects NODE : by making it the preferred leader, if it is not, and a preferred election. The others keep their order.
 elects() {
@@ -391,30 +444,34 @@ $(cat "$WORK/cuts")
 END
     for n in $(cat "$WORK/down"); do starts "$n"; done
     sleep 15
+    wrong=0
     give_up_at=$(($(date +%s) + PATIENCE))
     until at_rest; do
-        [ "$(date +%s)" -lt "$give_up_at" ] || { say "not all replicas are in sync after $PATIENCE s"; break; }
+        if [ "$(date +%s)" -ge "$give_up_at" ]; then
+            say "STUCK: all brokers are up, and after $PATIENCE s not all replicas are in sync"
+            wrong=1
+            break
+        fi
         sleep 2
     done
     standing
     leads=$(leader)
     [ "$leads" -ge 0 ] || { say "NO LEADER: all brokers are up, and nobody leads"; return 1; }
     dumped "$leads" >"$WORK/last"
-    lost=0
     for acked in "$WORK"/sent/*.acked; do
         [ -f "$acked" ] || continue
         record=$(basename "$acked" .acked)
         grep -q " payload: $record\$" "$WORK/last" && continue
-        lost=$((lost + 1))
+        lists missing "$record"
         say "LOST: $record was acknowledged, and is not in the log of broker $(name_of "$leads") ($leads), which leads$(deleted_words)"
     done
-    [ "$lost" -gt 0 ] || say "no acknowledged record is missing"
+    grep -q . "$WORK/missing" || say "no acknowledged record is missing"
     now=$(partition replicas)
     pending=$(partition addingReplicas)/$(partition removingReplicas)
     if [ "$(in_order "$now")" != "$(in_order "$ASSIGNED")" ] || [ "$pending" != / ]; then
-        lost=$((lost + 1))
+        wrong=1
         say "DISOBEYED: the replicas $ASSIGNED were ordered and accepted; there are $now, and still to be added/removed: $pending"
     fi
-    [ "$lost" -eq 0 ]
+    [ "$wrong" -eq 0 ] && ! grep -q . "$WORK/missing"
 }
 deleted_words() { docker logs "$P-$leads" 2>&1 | grep -q 'partition=t-0,.*Incremented log start offset' && echo ' (records were deleted: see where the log starts)'; }

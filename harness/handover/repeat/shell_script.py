@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tidemark.harness.handover.repeat.shell_target import ShellTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tidemark.harness.scenario.model import Scenario
 
@@ -46,7 +46,7 @@ class ShellScript(NamedTuple):
     nearly: list[tuple[str, str]]
 
 
-def why_not(scenario: Scenario | None, version: str, properties: Mapping[str, str]) -> str:
+def why_not(scenario: Scenario | None, oldest: str, properties: Mapping[str, str]) -> str:
     """Why no shell script can be made; empty if one can."""
     if scenario is None:
         return "the run followed a plan and no script: tidemark shrink --script writes one that shows the same"
@@ -54,25 +54,26 @@ def why_not(scenario: Scenario | None, version: str, properties: Mapping[str, st
         return "the cluster had ZooKeeper, of which Apache Kafka has no image"
     if "," in properties.get("controller.quorum.voters", ""):
         return "the cluster had several controllers, and the script has one"
-    if tuple(map(int, version.split(".")[:2])) < OLDEST_IMAGE:
-        return f"there is no image apache/kafka:{version}"
+    if tuple(map(int, oldest.split(".")[:2])) < OLDEST_IMAGE:
+        return f"there is no image apache/kafka:{oldest}"
     if scenario.given:
         return "the brokers began with logs that were laid on their disks"
     return ""
 
 
 def shell_script(
-    scenario: Scenario, variant: str, version: str, properties: Mapping[str, str], verdict: str
+    scenario: Scenario, variant: str, releases: Sequence[str], properties: Mapping[str, str], verdict: str
 ) -> ShellScript:
     """Write it.
 
     Args:
         scenario: what was played.
         variant: whose commands were carried out.
-        version: of Kafka.
+        releases: of Kafka: one; or that which brokers start with, and that which they run from their second start on.
         properties: a broker's, as it ran.
         verdict: of the run, in a sentence.
     """
+    version, *later = releases
     target = ShellTarget(scenario)
     for step in scenario.steps:
         target.lines += ["", f"say {quote(f'{step.number}. {step.words}')}"]
@@ -88,13 +89,14 @@ def shell_script(
         *_comment(scenario.about),
         "#",
         *_comment(
-            f"Repeats that on Apache Kafka {version} with Docker and Kafka's own tools. With Tidemark: {verdict} Exit code 1: an "
-            "acknowledged record was lost, an accepted reassignment was not carried out, or nobody leads in the end; 0: none of "
-            "these; 2: it could not be played to its end."
+            f"Repeats that on Apache Kafka {in_words(releases)} with Docker and Kafka's own tools. With Tidemark: {verdict} Exit "
+            "code 1: an acknowledged record was lost, an accepted reassignment was not carried out, or in the end nobody leads or "
+            "not all replicas are in sync; 0: none of these; 2: it could not be played to its end."
         ),
         "#",
         "#   ./repeat.sh",
         "#   IMAGE=my/kafka:patched ./repeat.sh     another image, with Kafka in /opt/kafka, bash and the command ip",
+        *("#   LATER=my/kafka:patched ./repeat.sh     the same for the newer release" for _ in later),
         "#   KEEP=1 ./repeat.sh                     leaves the containers",
         "#",
         *_comment(
@@ -108,8 +110,11 @@ def shell_script(
         "set -u",
         "",
         f'IMAGE="${{IMAGE:-apache/kafka:{version}}}"',
+        f'LATER="{"".join(f"${{LATER:-apache/kafka:{one}}}" for one in later)}"',
         f"BROKERS={scenario.cluster.brokers}",
         *(f"NAME_{number}={quote(name)}" for number, name in enumerate(("controller", *scenario.brokers))),
+        f'TWO_LOG_DIRECTORIES="{"yes" if scenario.moves_logs else ""}"',
+        f'DEAF="{" ".join(map(str, sorted(target.deaf)))}"',
         f"REPLICAS={':'.join(map(str, next(iter(scenario.cluster.assignment().values()))))}",
         f'SESSION_MS="${{SESSION_MS:-{session}}}"',
         f'LAG_MS="${{LAG_MS:-{_at_least(properties[LAG], PATIENT_MS)}}}"',
@@ -126,6 +131,11 @@ def shell_script(
         "",
     ]
     return ShellScript("\n".join(lines), target.cannot, target.nearly)
+
+
+def in_words(releases: Sequence[str]) -> str:
+    """Such as ``4.3.1``, or ``3.9.2, upgraded to 4.3.1``."""
+    return ", upgraded to ".join(releases)
 
 
 def _at_least(value: str, least: int) -> str:

@@ -32,6 +32,10 @@ AS_CUT: Final = {
     "ISR changes": TO_CONTROLLER,
 }
 """Kinds that are stopped with all else between two nodes, and what has to be said of it."""
+DEAF: Final = (
+    "the broker is cut off from the controller until it has given up asking for its log; then all else passes again"
+)
+RESTS: Final = "a copy that is throttled rests for a minute after a batch, and not for eleven seconds"
 
 
 class CannotError(Exception):
@@ -46,6 +50,7 @@ class ShellTarget:
 
     Attributes:
         lines: so far. cannot, nearly: (command, why) of those that cannot be done, or not exactly so.
+        deaf: brokers that at some time hear nothing of the controller's log, though they reach the controller.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -53,6 +58,8 @@ class ShellTarget:
         self._cast = BrokerNames(scenario.brokers)
         self._acks = scenario.cluster.acks
         self._nearly = ""
+        self._down: set[int] = set()
+        self.deaf: set[int] = set()
         self.lines: list[str] = []
         self.cannot: list[tuple[str, str]] = []
         self.nearly: list[tuple[str, str]] = []
@@ -138,6 +145,7 @@ class ShellTarget:
 
     def end_process(self, broker: int, how: str, keep: int = 0) -> None:
         """Crash, clean stop, lost disk; lost power, as far as the log goes."""
+        self._down.add(broker)
         if how == "power":
             self._nearly = "SIGKILL, and what had not reached the disk is cut off the log's first segment"
             self._call("loses_power", broker, keep)
@@ -146,6 +154,7 @@ class ShellTarget:
 
     def start(self, broker: int) -> None:
         """A process."""
+        self._down.discard(broker)
         self._call("starts", broker)
 
     def pause(self, broker: int) -> None:
@@ -157,12 +166,18 @@ class ShellTarget:
         self._call("resumes", broker)
 
     def block(self, links: tuple[Link, ...]) -> None:
-        """Packets are lost."""
+        """Packets are lost. Who tells the controller of a log directory has to reach it, and so is deaf to its log only."""
+        if self._scenario.moves_logs and all(link.kind == "leadership" for link in links):
+            self.hold(links)
+            return
         for tag, one, other in self._pairs(links):
             self._call("cuts", tag, one, other)
 
     def unblock(self, links: tuple[Link, ...]) -> None:
         """They pass again."""
+        if self.deaf and all(link.kind == "leadership" for link in links):
+            self.release(links)
+            return
         for tag, one, other in self._pairs(links):
             self._call("joins", tag, one, other)
 
@@ -190,10 +205,20 @@ class ShellTarget:
         return (CONTROLLER, *brokers) if with_controller else brokers
 
     def hold(self, links: tuple[Link, ...]) -> None:
-        """Messages that come late."""
-        raise CannotError("messages cannot be held back and let go later")
+        """Messages that come late: the controller's log to a broker, until that is started again, and no others."""
+        for link in links:
+            if link.kind != "leadership" or not link.to:
+                raise CannotError("messages cannot be held back and let go later")
+            self._nearly = DEAF
+            self.deaf.add(link.to)
+            self._call("deafens", link.to)
 
-    release = hold
+    def release(self, links: tuple[Link, ...]) -> None:
+        """A broker that is started hears all of it."""
+        if any(link.to not in self._down for link in links):
+            raise CannotError(
+                "a broker that has given up asking for the controller's log asks again when it is started"
+            )
 
     # The controller
 
@@ -220,12 +245,14 @@ class ShellTarget:
         """An operator's change of a feature."""
         self._call("switches_elr", *(("upgrade", 1) if on else ("downgrade", 0)))
 
-    def move_log(self, _broker: int) -> None:
+    def move_log(self, broker: int) -> None:
         """From one log directory of a broker to another."""
-        raise CannotError("brokers have one log directory each")
+        self._call("moves", broker)
 
-    def throttle_moves(self, _broker: int, _rate: int) -> None:
-        """There are none."""
+    def throttle_moves(self, broker: int, rate: int) -> None:
+        """A broker's setting."""
+        self._nearly = RESTS
+        self._call("throttles", broker, rate)
 
     def crash_controller(self) -> None:
         """Of several, one."""

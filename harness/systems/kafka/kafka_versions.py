@@ -35,7 +35,7 @@ PROTOCOLS = (
 names of the same protocols."""
 
 _TEXT = re.compile(r"kafka:(\d+(?:\.\d+)*)(?:@(\d+(?:\.\d+)*))?")
-_UPGRADE = re.compile(r"kafka:(\d+(?:\.\d+)*?)\.\.(\d+(?:\.\d+)*)")
+UPGRADE = re.compile(r"kafka:(\d+(?:\.\d+)*?)\.\.(\d+(?:\.\d+)*)")
 _BUILT = re.compile(r"kafka:(?:(\d+(?:\.\d+)*)\+)?([^+@]*/.*?)(?:@(\d+(?:\.\d+)*))?")
 """A path has a slash in it, and nothing but its first folder can be taken for a version."""
 _CONTROLLERS = re.compile(r"(.*)@(\d+)-controllers?")
@@ -182,7 +182,7 @@ def _one(text: str) -> KafkaVersion:
     match = _TEXT.fullmatch(text.strip())
     if match is not None:
         return _checked(KafkaVersion(match[1], match[2]))
-    match = _UPGRADE.fullmatch(text.strip())
+    match = UPGRADE.fullmatch(text.strip())
     if match is not None:
         return _upgrade(match[1], match[2])
     match = _BUILT.fullmatch(text.strip())

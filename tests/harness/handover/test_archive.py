@@ -122,8 +122,8 @@ def test_neither_secrets_nor_paths_of_this_machine_are_in_it(folder):
 
 
 def test_the_shell_script_does_what_the_script_says_and_names_what_it_cannot():
-    whole = shell_script(scripts.find("missed-reign"), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.")
-    partly = shell_script(scripts.find("kip-101-data-loss"), "kafka-0.11", "4.3.1", PROPERTIES, "valid.")
+    whole = shell_script(scripts.find("missed-reign"), "kafka-4.0", ["4.3.1"], PROPERTIES, "invalid.")
+    partly = shell_script(scripts.find("kip-101-data-loss"), "kafka-0.11", ["4.3.1"], PROPERTIES, "valid.")
 
     assert whole.cannot == []
     steps = whole.text.partition("\nbring_up\n")[2]
@@ -144,7 +144,7 @@ def test_the_shell_script_does_what_the_script_says_and_names_what_it_cannot():
 
 
 def test_power_losses_long_sessions_log_starts_and_cancelled_orders_are_played():
-    lost = shell_script(scripts.find("unheard-shrink"), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.")
+    lost = shell_script(scripts.find("unheard-shrink"), "kafka-4.0", ["4.3.1"], PROPERTIES, "invalid.")
     long = {**PROPERTIES, "broker.session.timeout.ms": "40000"}
 
     assert lost.cannot == []
@@ -154,14 +154,14 @@ def test_power_losses_long_sessions_log_starts_and_cancelled_orders_are_played()
     assert 'SESSION_MS="${SESSION_MS:-40000}"' in kept
     assert (
         "have log_start_on_disk 5 1 3"
-        in shell_script(scripts.find("back-below-its-log-start"), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.").text
+        in shell_script(scripts.find("back-below-its-log-start"), "kafka-4.0", ["4.3.1"], PROPERTIES, "invalid.").text
     )
 
 
 @pytest.mark.parametrize("name", ["missed-reign", "kafka-7786-late-answer", "reassignment-replaced"])
 def test_shells_can_read_it_and_it_gives_up_without_docker(name, tmp_path):
     script = tmp_path / "repeat.sh"
-    script.write_text(shell_script(scripts.find(name), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.").text)
+    script.write_text(shell_script(scripts.find(name), "kafka-4.0", ["4.3.1"], PROPERTIES, "invalid.").text)
     (tmp_path / "docker").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "docker").chmod(0o755)
     path = f"{tmp_path}:/usr/bin:/bin"
@@ -204,10 +204,34 @@ def test_each_run_of_a_command_has_a_folder_of_its_own(tmp_path):
 
 
 def test_elr_is_switched_by_kafkas_tool_and_a_broker_waits_for_its_last_session_to_end():
-    text = shell_script(scripts.find("elr-last-leader"), "kafka-4.0", "4.3.1", PROPERTIES, "invalid.").text
+    text = shell_script(scripts.find("elr-last-leader"), "kafka-4.0", ["4.3.1"], PROPERTIES, "invalid.").text
 
     assert [line for line in text.splitlines() if line.startswith("switches_elr ")] == [
         "switches_elr downgrade 0",
         "switches_elr upgrade 1",
     ]
     assert 'echo "initial.broker.registration.timeout.ms=$((SESSION_MS + 120000))"' in text
+
+
+def test_logs_in_two_directories_are_dumped_and_an_upgrade_names_both_releases(tmp_path):
+    folder = tmp_path / "kept"
+    scripts.run_scenario(scripts.find("missed-reign"), "kafka-4.0").store(folder)
+    both = {**PROPERTIES, "log.dirs": "/var/lib/tidemark/data/first,/var/lib/tidemark/data/second"}
+    config = {"node": 1, "version": "4.3.1", "properties": both, "heap": "320m", "jvm_options": []}
+    packed(
+        folder / "nodes" / "b1.tar.gz",
+        {
+            "etc/tidemark/node.json": json.dumps(config).encode(),
+            "var/lib/tidemark/data/second/t-0/00000000000000000000.log": build((1,), 0, 0),
+        },
+    )
+    history = folder / "history.jsonl"
+    history.write_text(history.read_text().replace('"variant"', '"system": "kafka:3.9.2..4.3.1", "variant"', 1))
+    kept = read_kept(folder)
+    archive = gather(kept, kafka_says(1))
+    page = archive.files["README.md"].decode()
+
+    assert kept.name == "missed-reign-kafka-3.9.2..4.3.1"
+    assert ", on Apache Kafka 3.9.2, upgraded to 4.3.1\n" in page
+    assert "| 0 | `0:1` | `0:1` |\n\nBoth say the same of every record." in page
+    assert 'LATER="${LATER:-apache/kafka:4.3.1}"' in archive.repeat.text
