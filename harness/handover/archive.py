@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.harness.evidence.collect import NODES
 from tidemark.harness.handover.kafka_tools import ask_kafka
+from tidemark.harness.handover.long_logs import shortened
 from tidemark.harness.handover.page import page, verdict_in_a_line
 from tidemark.harness.handover.redaction import Redaction
 from tidemark.harness.handover.repeat.shell_script import ShellScript, shell_script, why_not
@@ -47,7 +48,7 @@ def gather(kept: KeptFolder, run: Run | None) -> Archive:
     properties = hide.settings(broker.properties)
     lines = telling_lines(kept.folder / NODES, kept.nodes)
     repeat: ShellScript | str = why_not(kept.scenario, kept.releases[0], properties)
-    texts = {"lines.txt": "\n".join(lines.all) + "\n"}
+    texts = {"lines.txt": shortened("\n".join(lines.all) + "\n")}
     if not repeat and kept.scenario is not None:
         repeat = shell_script(kept.scenario, kept.variant, kept.releases, properties, verdict_in_a_line(kept))
         texts[REPEAT] = repeat.text
@@ -55,7 +56,7 @@ def gather(kept: KeptFolder, run: Run | None) -> Archive:
         name: (kept.folder / name).read_text(encoding="utf-8") for name in _TEXTS if (kept.folder / name).exists()
     }
     for node in kept.nodes.values():
-        texts[f"{node.name}/server.log"] = node.log
+        texts[f"{node.name}/server.log"] = shortened(node.log)
         texts[f"{node.name}/server.properties"] = _as_file(hide.settings(node.properties))
     for place, dump in (said.dumps if said is not None else {}).items():
         name, _, partition = place.partition("/")

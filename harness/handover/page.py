@@ -157,7 +157,7 @@ def _contents(kept: KeptFolder, said: Said | None, repeat: ShellScript | str) ->
     yield "`lines.txt`", "the lines of all logs that tell of replicas and elections, in order of time"
     nodes = ", ".join(f"`{node.name}/`" for node in kept.nodes.values())
     dumps = "" if said is None else ", and in `dump/` every log of it by `kafka-dump-log`"
-    yield nodes, f"all that it printed, its `server.properties`, its log directory in `data/`{dumps}"
+    yield nodes, f"what it printed, its `server.properties`, its log directory in `data/`{dumps}"
 
 
 def _versions(kept: KeptFolder) -> Iterator[str]:

@@ -25,6 +25,7 @@ TO_CONTROLLER: Final = "all between these two is cut, heartbeats and metadata: t
 BETWEEN: Final = "all between these two is cut, either way"
 AS_CUT: Final = {
     "fetch requests": BETWEEN,
+    "fetch responses": f"{BETWEEN}; requests for records do not pass",
     "epoch requests": BETWEEN,
     "leadership": TO_CONTROLLER,
     "heartbeats": TO_CONTROLLER,
@@ -35,6 +36,7 @@ AS_CUT: Final = {
 DEAF: Final = (
     "the broker is cut off from the controller until it has given up asking for its log; then all else passes again"
 )
+SECOND_US: Final = 1_000_000
 RESTS: Final = "a copy that is throttled rests for a minute after a batch, and not for eleven seconds"
 
 
@@ -112,6 +114,8 @@ class ShellTarget:
 
     def run(self, duration_us: int) -> None:
         """Time passes."""
+        if duration_us < SECOND_US:
+            self._nearly = "Kafka's tools, before and after, take longer than that"
         self._call("sleep", f"{duration_us / 1e6:g}")
 
     def wait(self, what: str, _condition: Callable[[], bool], _within_us: int = 0) -> None:

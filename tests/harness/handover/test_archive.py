@@ -123,7 +123,7 @@ def test_neither_secrets_nor_paths_of_this_machine_are_in_it(folder):
 
 def test_the_shell_script_does_what_the_script_says_and_names_what_it_cannot():
     whole = shell_script(scripts.find("missed-reign"), "kafka-4.0", ["4.3.1"], PROPERTIES, "invalid.")
-    partly = shell_script(scripts.find("kip-101-data-loss"), "kafka-0.11", ["4.3.1"], PROPERTIES, "valid.")
+    partly = shell_script(scripts.find("kafka-1382-lost-answer"), "kafka-4.0", ["4.3.1"], PROPERTIES, "valid.")
 
     assert whole.cannot == []
     steps = whole.text.partition("\nbring_up\n")[2]
@@ -138,9 +138,9 @@ def test_the_shell_script_does_what_the_script_says_and_names_what_it_cannot():
         assert f"\n{line}\n" in steps
     assert "block leadership" not in steps  # that is for kafka-0.10 alone
     assert 'SESSION_MS="${SESSION_MS:-120000}"' in whole.text
-    assert ("block fetch responses from B", "fetch responses cannot be told from all other messages") in partly.cannot
-    assert "\ncannot 'block fetch responses from B: " in partly.text
-    assert "# - block fetch responses from B: " in partly.text
+    assert ("block ISR answers to A", "ISR answers cannot be told from all other messages") in partly.cannot
+    assert "\ncannot 'block ISR answers to A: " in partly.text
+    assert "# - block ISR answers to A: " in partly.text
 
 
 def test_power_losses_long_sessions_log_starts_and_cancelled_orders_are_played():

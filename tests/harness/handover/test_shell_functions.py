@@ -171,3 +171,9 @@ def test_replicas_that_do_not_come_in_sync_are_a_failure(tmp_path):
     assert stuck.returncode == 1
     assert "STUCK: all brokers are up, and after 0 s not all replicas are in sync" in stuck.stdout
     assert (whole.returncode, "no acknowledged record is missing" in whole.stdout) == (0, True)
+
+
+def test_times_that_kafkas_tools_cannot_keep_are_named():
+    short = script("run 60 ms", "run 1 s").nearly
+
+    assert [command for command, _ in short] == ["throttle moves on B to 100 bytes/s", "run 60 ms"]
