@@ -63,8 +63,8 @@ properties() {
     echo "replica.lag.time.max.ms=$LAG_MS"
     # A log that is copied under a throttle rests for a minute after a batch, and not for eleven seconds.
     [ -z "$SECOND" ] || echo "alter.log.dirs.replication.quota.window.num=61"
-    # Once it cannot reach the controller's log, it does not ask for it again (deafens).
-    echo " $DEAF " | grep -q " $1 " && echo "controller.quorum.retry.backoff.ms=3600000"
+    # Once it has asked for the controller's log without an answer, it does not ask again (deafens).
+    echo " $DEAF " | grep -q " $1 " && printf '%s\n' controller.quorum.retry.backoff.ms=3600000 controller.quorum.request.timeout.ms=5000
     if [ "$1" -eq 0 ]; then
         echo "process.roles=controller"
         echo "log.dirs=$DATA"
@@ -112,14 +112,18 @@ bring_up() {
     docker start "$P-0" >/dev/null
     [ -z "$DEAF" ] || waits "the controller listens" in_tools bash -c "exec 3<>/dev/tcp/$(ip_of 0)/9093" 2>/dev/null
     for node in $(seq 1 "$BROKERS"); do docker start "$P-$node" >/dev/null; done
+    STARTED=$(date +%s)
     waits "all brokers have come" all_came
     in_tools "$BIN/kafka-topics.sh" --bootstrap-server "$(at 1)" --create --topic t --replica-assignment "$REPLICAS" \
         $TOPIC_SETTINGS || give_up "the topic cannot be made"
     for node in $(echo "$REPLICAS" | tr : ' '); do waits "broker $(name_of "$node") knows its leader" has_role "$node"; done
 }
 all_came() {
-    in_tools "$BIN/kafka-topics.sh" --bootstrap-server "$(at 1)" --list >/dev/null 2>&1 &&
-        [ "$(metadata | sed -n 's/.*"type":"REGISTER_BROKER_RECORD".*"brokerId":\([0-9]*\).*/\1/p' | sort -u | grep -c .)" = "$BROKERS" ]
+    metadata | sed -n 's/.*"type":"REGISTER_BROKER_RECORD".*"brokerId":\([0-9]*\).*/\1/p' | sort -u >"$WORK/came"
+    for n in $DEAF; do
+        listed came "$n" || [ $(($(date +%s) - STARTED)) -lt 60 ] || { docker restart -t 0 "$P-$n" >/dev/null && STARTED=$(date +%s); }
+    done
+    in_tools "$BIN/kafka-topics.sh" --bootstrap-server "$(at 1)" --list >/dev/null 2>&1 && [ "$(grep -c . "$WORK/came")" = "$BROKERS" ]
 }
 has_role() { [ -n "$(role "$1")" ]; }
 
@@ -299,6 +303,8 @@ starts() {
     say "starting broker $(name_of "$1")"
     for other in $(cut_off "$1"); do ip_of "$other"; done >"$WORK/node/cut"
     docker cp "$WORK/node/cut" "$P-$1:/tmp/node/cut" >/dev/null 2>&1
+    DEAF="" properties "$1" >"$WORK/node/server.properties"
+    docker cp "$WORK/node/server.properties" "$P-$1:/tmp/node/server.properties" >/dev/null 2>&1
     unlists down "$1"
     docker start "$P-$1" >/dev/null
 }
@@ -335,7 +341,7 @@ wipes() {
 deafens() {
     local heard
     cuts deaf "$1" 0
-    sleep 10
+    sleep 15
     joins deaf "$1" 0
     heard=$(heard "$1")
     sleep 3

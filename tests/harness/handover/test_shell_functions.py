@@ -177,3 +177,20 @@ def test_times_that_kafkas_tools_cannot_keep_are_named():
     short = script("run 60 ms", "run 1 s").nearly
 
     assert [command for command, _ in short] == ["throttle moves on B to 100 bytes/s", "run 60 ms"]
+
+
+def test_a_deaf_broker_that_is_started_again_hears(tmp_path):
+    shell = Shell(tmp_path, 1)
+    shown = shell.run(script().text, 'make 2; crashes 2; starts 2; cat "$WORK/node/server.properties"').stdout
+
+    assert "node.id=2" in shown
+    assert "controller.quorum.retry.backoff.ms" not in shown
+    copied = next(at for at, one in enumerate(shell.calls) if one.endswith("k-2:/tmp/node/server.properties"))
+    assert copied < shell.calls.index("start k-2")
+
+
+def test_a_deaf_broker_whose_first_question_was_lost_is_started_anew(tmp_path):
+    shell = Shell(tmp_path, 1)
+    shell.run(script().text, "metadata() { :; }; STARTED=0; all_came")
+
+    assert "restart -t 0 k-2" in shell.calls
