@@ -81,7 +81,7 @@ class KeptFolder:
     @property
     def releases(self) -> tuple[str, ...]:
         """Of Kafka: one; in an upgrade the older, and that which nodes ran from their second start on."""
-        upgrade = UPGRADE.fullmatch(str(self.history.meta.get("system", "")))
+        upgrade = UPGRADE.match(str(self.history.meta.get("system", "")))
         return upgrade.groups() if upgrade else (self.nodes[max(self.nodes)].version,)
 
     @property

@@ -226,7 +226,7 @@ def test_logs_in_two_directories_are_dumped_and_an_upgrade_names_both_releases(t
         },
     )
     history = folder / "history.jsonl"
-    history.write_text(history.read_text().replace('"variant"', '"system": "kafka:3.9.2..4.3.1", "variant"', 1))
+    history.write_text(history.read_text().replace('"variant"', '"system": "kafka:3.9.2..4.3.1@3.9", "variant"', 1))
     kept = read_kept(folder)
     archive = gather(kept, kafka_says(1))
     page = archive.files["README.md"].decode()
