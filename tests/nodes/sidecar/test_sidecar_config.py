@@ -78,7 +78,10 @@ def test_quiet_is_for_who_asks(entries):
         ({"jvm_options": "-X"}, "jvm_options must be a list"),
         ({"libs": "libs"}, "libs must be an absolute path"),
         ({"proxies": [{}]}, "a proxy must have exactly the entries"),
-        ({"proxies": [{"listen": "a:1", "to": "a:2", "speaks": "http"}]}, "a proxy speaks kafka or controller or zookeeper"),
+        (
+            {"proxies": [{"listen": "a:1", "to": "a:2", "speaks": "http"}]},
+            "a proxy speaks kafka or controller or zookeeper",
+        ),
         ({"proxies": [{"listen": "a", "to": "a:2", "speaks": "kafka"}]}, "proxies.listen must be an address"),
         ({"peers": {"10.77.0.10": "one"}}, "peers.10.77.0.10 must be a node's number"),
         ({"partitions": {"t": [1]}}, "a partition has a name such as t-0, not 't'"),
