@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.history.trace_events import KIND, TIME, Stop
+from tidemark.checkers.history.unclean import Allowance
 from tidemark.checkers.replicas.contract import LOG_LOSSES, NEEDS_REPLICAS
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly
 
@@ -52,7 +53,8 @@ def excused(anomalies: list[Anomaly], history: History, names: Callable[[], Coll
     if not history.meta.get("transactions"):
         return anomalies
     lost = [event[TIME] for event in history.trace if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES]
-    since = 0 if history.meta.get("unclean_election") else min(lost, default=None)
+    allowed = Allowance(history).first_us
+    since = min(lost if allowed is None else [allowed, *lost], default=None)
     if since is None:
         return anomalies
     may = names()

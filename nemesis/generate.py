@@ -12,16 +12,19 @@ from random import Random
 from tidemark.nemesis.fault import Fault, Trigger
 from tidemark.nemesis.kind import Stop, between
 from tidemark.nemesis.kinds import (
+    ALLOWED,
     BETWEEN_DISKS,
     DAMAGES,
     DELETIONS,
     KINDS,
     MEMBERS,
+    MOVES_LOGS,
     REASSIGNMENT,
     SECOND,
     UNCLEAN,
     kinds_drawn_with,
 )
+from tidemark.nemesis.left_behind import end_of_left_behind, left_behind
 from tidemark.nemesis.long_lasting import end_of_long, with_some_long
 from tidemark.nemesis.plan import Plan, WorkloadSpec
 from tidemark.nemesis.profiles import kinds_of, lasts_long
@@ -72,16 +75,16 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     known = kinds_of(profile)
     kinds = _swarm(rng, known)
-    deletions, damages, elects, leaves, log_moves = (
+    deletions, damages, elects, leaves, often = (
         [kind for kind in some if kind in known]
-        for some in (DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS))
+        for some in (DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS, ALLOWED))
     )
     moves = REASSIGNMENT in known
     cluster = cluster_of_plans(profile, cluster)
     if moves:
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
         kinds += [kind for kind in known if KINDS[kind].awaits]
-    kinds += log_moves * (1 + len(kinds) // 3)
+    kinds += often * (1 + len(kinds) // 3)
     triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
@@ -100,7 +103,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
         move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
         faults.append(replace(move, after=None))
-    for every in (leaves, log_moves):
+    for every in (leaves, often):
         if every and not any(fault.kind in every for fault in faults):
             faults.append(_fault(rng, rng.choice(every), rng.randrange(SECOND // 2, end), cluster, triggers))
     if all(fault.after is not None for fault in faults if fault.kind in elects):
@@ -110,12 +113,12 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if lasts_long(profile):
         faults = with_some_long(rng, faults, cluster.settings)
         end = max(end, end_of_long(faults, cluster.settings))
+    behind = left_behind(rng, known, cluster)
+    faults, end = [*faults, *behind], max(end, end_of_left_behind(behind))
     if intensity != 1:
         apart = Random(f"tidemark plan/{seed}/{index}/{profile}/intensity")  # so that all else stays as it is
         wanted = int(len(faults) * intensity + apart.random())
-        faults = _some_of(
-            apart, faults, wanted, (elects, deletions, [REASSIGNMENT] * moves, damages, leaves, log_moves)
-        )
+        faults = _some_of(apart, faults, wanted, (elects, deletions, [REASSIGNMENT] * moves, damages, leaves, often))
         faults += [drawn(apart) for _ in range(wanted - len(faults))]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
@@ -124,7 +127,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if log_moves and rng.random() < _SILENT:
+    if MOVES_LOGS & {*known} and rng.random() < _SILENT:
         workload = _falls_silent(rng, workload, int(end * rng.uniform(0.2, 0.7)), cluster.partitions)
     if UNCLEAN in known and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))

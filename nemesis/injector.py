@@ -109,6 +109,9 @@ class FaultTarget(Protocol):
     def switch_elr(self, *, on: bool) -> None:
         """Have an operator switch ELR on or off."""
 
+    def allow_unclean(self, *, on: bool | None) -> None:
+        """Have an operator allow unclean elections, or forbid them; None: as the plan's cluster has it."""
+
     def move_log(self, partition: str, broker: int, rate: int) -> None:
         """Have a broker move its replica to its other log directory; if ``rate`` is not 0, this broker's moves copy so many bytes a
         second from now on. Only where brokers have two.
@@ -249,18 +252,29 @@ class Injector:
                 if (target := world.target_of(partition)) != world.replicas_of(partition):
                     detail["under_way"] = list(target)
                 world.reassign(partition, ())
-            case does.SetMinIsr():
-                detail["min_isr"] = world.set_min_isr(fault.amount)
-                return lambda: world.set_min_isr(None)
-            case does.SwitchElr():
-                world.switch_elr(on=False)
-                return lambda: world.switch_elr(on=True)
+            case does.SetMinIsr() | does.SwitchElr() | does.AllowUnclean() as setting:
+                return self._change(setting, fault, detail)
             case does.MoveLog():
                 world.move_log(partition, node, fault.amount)
                 return lambda: world.unthrottle_moves(node) if fault.amount else None
             case does.Move() as move:
                 self._move(fault, partition, node, detail, move)
         return None
+
+    def _change(
+        self, setting: does.SetMinIsr | does.SwitchElr | does.AllowUnclean, fault: Fault, detail: dict[str, Any]
+    ) -> Callable[[], object]:
+        """What an operator sets, and at the end sets back."""
+        world = self._world
+        match setting:
+            case does.SetMinIsr():
+                detail["min_isr"] = world.set_min_isr(fault.amount)
+                return lambda: world.set_min_isr(None)
+            case does.SwitchElr():
+                world.switch_elr(on=False)
+                return lambda: world.switch_elr(on=True)
+        world.allow_unclean(on=True)
+        return lambda: world.allow_unclean(on=None)
 
     def _pause(self, index: int, node: int) -> Callable[[], None]:
         world, holds = self._world, self._holds

@@ -158,6 +158,10 @@ class SetMinIsr(Doing):
     """Set min ISR to the amount, at least 1 and at most the replication factor; at the end, to what the plan's cluster has."""
 
 
+class AllowUnclean(Doing):
+    """Allow unclean elections; at the end, as the plan's cluster has it."""
+
+
 class SwitchElr(Doing):
     """Switch ELR off; at the end, on."""
 

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from tidemark.nemesis.kind import (
+    AllowUnclean,
     Amount,
     DeleteRecords,
     Elect,
@@ -62,6 +63,7 @@ NOBODY, CUT_OFF, LATE, DEAF, ALL = "nobody", "cut-off", "late", "deaf", "everyon
 A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasting-controller", "isr", "registrations"
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
 WITHDRAWAL, MEMBERSHIP, SETTINGS, ELR = "withdrawal", "membership", "settings", "elr"
+UNCLEAN_SETTING = "unclean-setting"
 LOG_DIRECTORIES = "log-directories"
 """What kinds need."""
 
@@ -90,7 +92,7 @@ _DELETED = Amount(
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
 METADATA, WITHDRAWN, FILES, MEMBERS = "metadata", "withdrawals", "files", "members"
-CHANGED, SWITCHED, BETWEEN_DISKS = "settings", "features", "log-dirs"
+CHANGED, SWITCHED, BETWEEN_DISKS, ALLOWED = "settings", "features", "log-dirs", "unclean"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -202,6 +204,9 @@ _TABLE: tuple[Kind, ...] = (
          needs=(SETTINGS, AN_ISR), holds_back=NOBODY),
     Kind("elr-off", Sentence("an operator switches ELR off (the feature eligible.leader.replicas.version); at the end on again"),
          Part.SETTINGS, SwitchElr(), SWITCHED, needs=(ELR, SETTINGS, AN_ISR), holds_back=NOBODY),
+    Kind("unclean-allowed",
+         Sentence("an operator sets the topic's unclean.leader.election.enable to true; at the end to what it was first"),
+         Part.SETTINGS, AllowUnclean(), ALLOWED, needs=(UNCLEAN_SETTING, AN_ISR), holds_back=NOBODY),
     Kind("move-log-dir",
          Sentence("move the target's replica of the partition to the broker's other log directory, at ", RATE,
                   "; at the end as fast as it can"),

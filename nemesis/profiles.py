@@ -25,6 +25,7 @@ _SETS: dict[str, tuple[str, ...]] = {
     "settings": ("intact", "settings"),
     "features": ("intact", "features"),
     "log-dirs": ("intact", "log-dirs"),
+    "unclean": ("intact", "unclean"),
 }
 PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
@@ -36,7 +37,8 @@ or destructive, and records are deleted by clients and by each broker's retentio
 back; *long*: intact, and some faults outlast every time-out; *controller-reassignments*: intact, replicas move, controllers fail;
 *files*: intact, and the files of one broker are damaged; *members*: intact, and members leave and join; *settings*: intact, and an
 operator changes min ISR; *features*: intact, and an operator switches ELR off and on; *log-dirs*: intact, brokers
-have two log directories, and replicas move between them; half of the plans fall silent before their faults end.
+have two log directories, and replicas move between them; half of the plans fall silent before their faults end; *unclean*: intact,
+and an operator allows unclean elections for a while.
 """
 _LONG = "long"
 """The profile that differs from another in how long some faults last, and not in their kinds."""

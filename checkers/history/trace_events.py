@@ -212,6 +212,9 @@ class MetadataLog(Event):
     snapshots: tuple[tuple[int, int], ...]
     entries: tuple[tuple[int, int, int, int], ...]
 
+class UncleanSwitch(Event):
+    on: bool
+
 class Ordered(Event):
     replicas: Nodes
     answered: bool

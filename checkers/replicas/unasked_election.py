@@ -1,6 +1,6 @@
 """`unasked-election`: a leader from outside ISR and ELR, though neither the configuration nor an operator wanted one.
 
-Kafka elects such a leader where ``unclean.leader.election.enable`` says so, or when an operator asks for that election (KIP-460).
+Kafka elects such a leader while ``unclean.leader.election.enable`` says so, or when an operator asks for that election (KIP-460).
 Any other is a violation by itself, and excuses no loss: the trace's own word for it is not enough. A request permits one election
 of its partition, the next that is unclean.
 
@@ -13,12 +13,13 @@ Broker 3 was elected leader of t-0 in epoch 2 at 0.000010 s from outside the ISR
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, Elect, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
+from tidemark.checkers.history.unclean import Allowance
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "unasked-election"
@@ -36,16 +37,16 @@ class UncleanElection(NamedTuple):
     asked_for: bool
 
 
-def unclean_elections(history: History, points: Iterable[TurningPoint], patience_us: int = 0) -> list[UncleanElection]:
+def unclean_elections(history: History, points: Sequence[TurningPoint], patience_us: int = 0) -> list[UncleanElection]:
     """All of a run with these turning points, in order. An election of the *last known* leader is none of them (KIP-966).
 
     `patience_us`: how much later than its election the nemesis may have noted a request: several machines wrote the trace.
     """
-    allowed = bool(history.meta.get("unclean_election", False))
     elections = [(index, Elect(event)) for index, event in points if event[KIND] == "elect"]
     unclean = [(index, elect) for index, elect in elections if not elect.clean and elect.how in _HOW]
     if not unclean:
         return []
+    allowance = Allowance(history, points, patience_us)
     requests = [
         (event[0], event[4].get("partition")) for event in history.nemesis if event[1:4:2] == ("strike", REQUEST)
     ]
@@ -54,8 +55,9 @@ def unclean_elections(history: History, points: Iterable[TurningPoint], patience
     for index, elect in unclean:
         partition = elect.partition
         made = sum(time <= elect.time + patience_us and of in (None, partition) for time, of in requests)
+        allowed = allowance.at(index, elect.time)
         asked = allowed or made > used[partition]
-        used[partition] += asked
+        used[partition] = min(used[partition] + 1, made)
         found.append(UncleanElection(index, partition, elect.leader_epoch, asked))
     return found
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.harness.live.contained_node import CLOCK_JUMP
-from tidemark.nemesis.kinds import MEMBERSHIP, MOVES_LOGS, SETTINGS, kinds_that_need
+from tidemark.nemesis.kinds import MEMBERSHIP, MOVES_LOGS, SETTINGS, UNCLEAN_SETTING, kinds_that_need
 
 if TYPE_CHECKING:
     from tidemark.harness.live.live_cluster import LiveCluster
@@ -51,5 +51,5 @@ def may_go_on(cluster: LiveCluster, plan: Plan) -> bool:
         return False
     if processes.died or processes.starved or processes.gave_up_damaged or processes.started_again:
         return False
-    lasting = kinds_that_need(SETTINGS) | kinds_that_need(MEMBERSHIP) | MOVES_LOGS | {CLOCK_JUMP}
+    lasting = MOVES_LOGS.union({CLOCK_JUMP}, *map(kinds_that_need, (SETTINGS, UNCLEAN_SETTING, MEMBERSHIP)))
     return not cluster.deployment.workload and lasting.isdisjoint(fault.kind for fault in plan.faults)

@@ -41,6 +41,7 @@ from tidemark.harness.systems.capabilities import (
     CANNOT_REASSIGN,
     HAS_ONE_LOG_DIRECTORY,
     NO_ELECTIONS,
+    AllowsUnclean,
     ChangesSettings,
     Elects,
     GoesOn,
@@ -417,12 +418,24 @@ class LiveCluster(ClusterNodes):
         """Have an operator set it."""
         min_isr = self.deployment.cluster.min_isr_of(order)
         topics = {partition.rpartition("-")[0] for partition in self.partitions()}
-        self._change("min-isr", min_isr, lambda system: system.set_min_isr(self.controls, topics, min_isr))
+        self._change("min-isr", min_isr, self._setting(lambda able: able.set_min_isr(self.controls, topics, min_isr)))
         return min_isr
+
+    def allow_unclean(self, *, on: bool | None) -> None:
+        """Have an operator set it."""
+        allowed = self.deployment.cluster.settings.unclean_election if on is None else on
+        topics = {partition.rpartition("-")[0] for partition in self.partitions()}
+
+        def change() -> str:
+            if not isinstance(self.system, AllowsUnclean):
+                return CANNOT_CHANGE_SETTINGS
+            return self.system.allow_unclean(self.controls, topics, on=allowed)
+
+        self._change("unclean", int(allowed), change)
 
     def switch_elr(self, *, on: bool) -> None:
         """Have an operator switch it."""
-        self._change("elr", int(on), lambda system: system.switch_elr(self.controls, on=on))
+        self._change("elr", int(on), self._setting(lambda able: able.switch_elr(self.controls, on=on)))
 
     def move_log(self, partition: str, broker: int, rate: int) -> None:
         """Have a broker move its replica; of one that does not run, nothing moves."""
@@ -447,12 +460,13 @@ class LiveCluster(ClusterNodes):
 
         self.call_at(self.now_us(), lambda: self._submit(broker, ADMIN, what, ask))
 
-    def _change(self, setting: str, value: int, change: Callable[[ChangesSettings], str]) -> None:
+    def _setting(self, change: Callable[[ChangesSettings], str]) -> Callable[[], str]:
+        return lambda: change(self.system) if isinstance(self.system, ChangesSettings) else CANNOT_CHANGE_SETTINGS
+
+    def _change(self, setting: str, value: int, change: Callable[[], str]) -> None:
         def ask() -> None:
             asked_us = self.now_us()
-            refused = CANNOT_CHANGE_SETTINGS
-            if isinstance(self.system, ChangesSettings):
-                refused = change(self.system)
+            refused = change()
             if refused:
                 self._refuse(asked_us, "", setting, value, refused)
 

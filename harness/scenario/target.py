@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from tidemark.checkers.history.elr import KIND as ELR_OFF
 from tidemark.checkers.history.history import Op
+from tidemark.checkers.history.unclean import KIND as UNCLEAN_ALLOWED
 from tidemark.harness.runs.at_rest import waiting_for
 from tidemark.harness.runs.phases import Ending, end, in_a_script
 from tidemark.harness.scenario.links import LeaderAnswer, Link
@@ -327,6 +328,14 @@ class ScriptTarget(ABC):
         """
 
     @abstractmethod
+    def allow_unclean(self, *, on: bool) -> None:
+        """An operator allows unclean elections, or forbids them; likewise.
+
+        Raises:
+            ScriptError: it was refused, or there is no ISR. CannotPlayError: nobody can tell this system to.
+        """
+
+    @abstractmethod
     def switch_elr(self, *, on: bool) -> None:
         """An operator switches ELR on or off; likewise.
 
@@ -437,6 +446,13 @@ class ScriptTarget(ABC):
             self.mend(ELR_OFF, "ELR")
         else:
             self.disturb(ELR_OFF, "ELR", {})
+
+    def disturb_unclean(self, *, on: bool) -> None:
+        """Note that unclean elections are allowed or forbidden."""
+        if on:
+            self.disturb(UNCLEAN_ALLOWED, UNCLEAN_ALLOWED, {})
+        else:
+            self.mend(UNCLEAN_ALLOWED, UNCLEAN_ALLOWED)
 
     def mend(self, kind: str, key: str) -> None:
         """Note that it healed."""

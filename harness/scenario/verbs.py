@@ -139,6 +139,10 @@ def _min_isr(_v: Vocabulary, m: re.Match[str]) -> Perform:
     return methodcaller("set_min_isr", min_isr)
 
 
+def _unclean(_v: Vocabulary, m: re.Match[str]) -> Perform:
+    return methodcaller("allow_unclean", on=m[1] == "allow")
+
+
 def _elr(_v: Vocabulary, m: re.Match[str]) -> Perform:
     return methodcaller("switch_elr", on=m[1] == "on")
 
@@ -189,6 +193,7 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"reassign to (.+)"), _reassign),
     (re.compile(r"set min ISR to (\d+)"), _min_isr),
     (re.compile(r"switch ELR (on|off)"), _elr),
+    (re.compile(r"(allow|forbid) unclean elections"), _unclean),
     (re.compile(r"throttle moves on (\S+) to (\d+) bytes/s"), _throttle_moves),
     (MOVES_A_LOG, _move_log),
     (re.compile(r"cancel the reassignment"), lambda _v, _m: methodcaller("reassign", ())),
@@ -222,6 +227,8 @@ FORMS = (
     "set min ISR to N",
     "switch ELR off",
     "switch ELR on",
+    "allow unclean elections",
+    "forbid unclean elections",
     "throttle moves on BROKER to N bytes/s",
     "move the log of BROKER",
     "cancel the reassignment",

@@ -19,7 +19,7 @@ from tidemark.harness.simulator.steady import Steady, share_of
 from tidemark.nemesis.links import EVERYONE
 from tidemark.nodes.core.actions import Append, Send, SetTimer
 from tidemark.nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
-from tidemark.nodes.core.messages import CONTROLLER, Elect, Reassign, SetMinIsr, SwitchElr
+from tidemark.nodes.core.messages import CONTROLLER, AllowUnclean, Elect, Reassign, SetMinIsr, SwitchElr
 from tidemark.nodes.core.partition_state import PartitionState
 from tidemark.nodes.core.recovery import recover
 from tidemark.nodes.families import family_of
@@ -439,6 +439,11 @@ class Simulation:
         min_isr = self.cluster.min_isr_of(order)
         self.push(self.now, self.nodes[CONTROLLER], SetMinIsr(CONTROLLER, min_isr))
         return min_isr
+
+    def allow_unclean(self, *, on: bool | None) -> None:
+        """Ask the controller for it."""
+        allowed = self.cluster.settings.unclean_election if on is None else on
+        self.push(self.now, self.nodes[CONTROLLER], AllowUnclean(CONTROLLER, allowed))
 
     def switch_elr(self, *, on: bool) -> None:
         """Ask the controller for it."""

@@ -188,6 +188,18 @@ class ChangesSettings(Protocol):
 
 
 @runtime_checkable
+class AllowsUnclean(Protocol):
+    """An operator can allow unclean elections while it runs, and its evidence tells of it."""
+
+    def allow_unclean(self, controls: Mapping[int, NodeControl], topics: Collection[str], *, on: bool) -> str:
+        """An operator allows these topics' unclean elections, or forbids them; ends when the controller has taken it up.
+
+        Returns:
+            Why the system refused it, or that nobody answered, as a sentence; empty if it was taken.
+        """
+
+
+@runtime_checkable
 class MovesLogs(Protocol):
     """Its nodes can have two log directories, between which replicas are moved while it runs (KIP-113)."""
 

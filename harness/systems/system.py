@@ -17,6 +17,7 @@ from tidemark.harness.systems.capabilities import (
     CANNOT_LEAVE,
     CANNOT_REASSIGN,
     HAS_ONE_LOG_DIRECTORY,
+    AllowsUnclean,
     ChangesMembers,
     ChangesSettings,
     HandsOverController,
@@ -28,7 +29,15 @@ from tidemark.harness.systems.capabilities import (
 )
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
-from tidemark.nemesis.kinds import MEMBERSHIP, MOVES_LOGS, RETENTION, SETTINGS, by_kind, kinds_that_need
+from tidemark.nemesis.kinds import (
+    MEMBERSHIP,
+    MOVES_LOGS,
+    RETENTION,
+    SETTINGS,
+    UNCLEAN_SETTING,
+    by_kind,
+    kinds_that_need,
+)
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
@@ -153,8 +162,9 @@ class System(ABC):
             raise SystemRefusalError(refuses_retention(self.name))
         if not isinstance(self, Reassigns) and kinds & kinds_that_need(REASSIGNMENT):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
-        if not isinstance(self, ChangesSettings) and (changes := sorted(kinds & kinds_that_need(SETTINGS))):
-            raise SystemRefusalError(f"{self.name} {CANNOT_CHANGE_SETTINGS}, so it cannot do {', '.join(changes)}")
+        for need, there in ((SETTINGS, ChangesSettings), (UNCLEAN_SETTING, AllowsUnclean)):
+            if not isinstance(self, there) and (changes := sorted(kinds & kinds_that_need(need))):
+                raise SystemRefusalError(f"{self.name} {CANNOT_CHANGE_SETTINGS}, so it cannot do {', '.join(changes)}")
         if not isinstance(self, MovesLogs) and (moves := sorted(kinds & MOVES_LOGS)):
             raise SystemRefusalError(
                 f"{self.name} {HAS_ONE_LOG_DIRECTORY}, so it cannot do {', '.join(moves)}: "

@@ -15,7 +15,7 @@ from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -92,6 +92,16 @@ class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
     def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
         answer = controls[CONTROLLER].admin.ask("reassign", partition=partition, replicas=list(replicas))
         return str(answer["refused"])
+
+    def allow_unclean(self, controls: Mapping[int, NodeControl], topics: Collection[str], *, on: bool) -> str:
+        """Of all topics: node 0 decides."""
+        from tidemark.harness.machines.errors import NodeError
+
+        try:
+            controls[CONTROLLER].admin.ask("unclean", on=on)
+        except NodeError as error:
+            return str(error)
+        return ""
 
     def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
         """Its process goes on, and holds what was written."""

@@ -93,6 +93,7 @@ class Broker:
         self.settings = settings
         self.broker_epoch = -1
         self.min_isr = settings.min_isr
+        self.unclean = settings.unclean_election
         """As far as this broker has heard."""
         self._changes_heard = 0
         self.out: list[Action] = []
@@ -263,6 +264,7 @@ class Broker:
             return  # STALE_CONTROLLER_EPOCH: a late request of a controller that there is no longer (ZooKeeper)
         self._controller_epoch = m.controller_epoch
         if m.settings > self._changes_heard:
+            self.unclean = m.unclean
             self._hear_of_min_isr(m)
         name = m.partition
         new = m.partition_epoch > self._known.get(name, -1)

@@ -75,7 +75,7 @@ class Following:
             replica.begin_at(now, m.start, f"out of range: to the leader's log start {m.start}")
             self.established = False
             return self._do(now, Step())
-        if replica.variant.out_of_range_cuts or replica.settings.unclean_election:
+        if replica.variant.out_of_range_cuts or replica.broker.unclean:
             return self._do(now, Step(cut=m.leo, why=f"out of range: to the leader's log end {m.leo}"))
         why = f"leader's log end {m.leo} is below own {replica.log.leo}, and unclean election is disabled"
         return self._do(now, Step(why=why, halt=True))

@@ -202,7 +202,7 @@ class LeaderAndIsr:
     ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841). ``correlation``
     numbers ZooKeeper's requests. ``delete`` asks a broker that is no replica to delete what it has (``StopReplica``, ZooKeeper).
     ``controller_epoch`` says which of ZooKeeper's controllers, one after the other, has decided it. ``settings`` counts an
-    operator's changes of ``min_isr``, of which brokers hear on the same way; before the first one it is 0.
+    operator's changes of ``min_isr`` and ``unclean``, of which brokers hear on the same way; before the first one it is 0.
     """
 
     source: int
@@ -219,6 +219,7 @@ class LeaderAndIsr:
     controller_epoch: int = 0
     min_isr: int = 0
     settings: int = 0
+    unclean: bool = False
 
 
 @dataclass(slots=True)
@@ -327,6 +328,14 @@ class SetMinIsr:
 
     source: int
     min_isr: int
+
+
+@dataclass(slots=True)
+class AllowUnclean:
+    """An operator sets the topic's ``unclean.leader.election.enable`` (IncrementalAlterConfigs, KIP-339)."""
+
+    source: int
+    on: bool
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ elect             partition, how, target     an operator's election (controller)
 stand             partition                  stand for election at once (servers of families without a controller)
 reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none. Where a
                                              group changes its own members: who they are to be, which a leader takes notice of
+unclean           on                         an operator allows unclean elections, or forbids them (controller)
 controller        there                      the controller fails (false), or is replaced by another (true)
 transport         key, rules                 faults on outgoing messages (:mod:`tidemark.nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
@@ -25,7 +26,7 @@ from typing import Any
 
 from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
 from tidemark.nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
-from tidemark.nodes.core.messages import CONTROLLER, Elect, Reassign
+from tidemark.nodes.core.messages import CONTROLLER, AllowUnclean, Elect, Reassign
 from tidemark.nodes.families.voting.messages import StandForElection
 from tidemark.nodes.process.controller_driver import ControllerDriver
 from tidemark.nodes.process.log_driver import LogDriver
@@ -52,6 +53,7 @@ class AdminCommands:
             "elect": self._elect,
             "stand": self._stand,
             "reassign": self._reassign,
+            "unclean": self._unclean,
             "controller": self._hand_over,
             "transport": self._put_faults,
             "transport-clear": self._clear_faults,
@@ -107,6 +109,15 @@ class AdminCommands:
             driver.deliver(asked)
         state = driver.core.partitions[partition]
         return {"refused": refused, "replicas": state.replicas, "adding": state.adding, "removing": state.removing}
+
+    def _unclean(self, command: dict[str, Any]) -> Answer:
+        on = command.get("on")
+        if not isinstance(self._driver, ControllerDriver):
+            raise CommandError("only the controller holds elections")
+        if not isinstance(on, bool):
+            raise CommandError(f"on must be true or false, not {on!r}")
+        self._driver.deliver(AllowUnclean(CONTROLLER, on))
+        return {}
 
     def _hand_over(self, command: dict[str, Any]) -> Answer:
         if not isinstance(self._driver, ControllerDriver | StoreDriver):

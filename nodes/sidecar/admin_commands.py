@@ -16,6 +16,7 @@ reassign          partition, replicas, wait  give a partition other replicas (co
                                              way; ``wait`` (true unless said otherwise): until it is done, else until it is
                                              under way
 min-isr           topics, min_isr            set topics' min.insync.replicas (controller)
+unclean           topics, on                 set topics' unclean.leader.election.enable (controller)
 elr               on                         switch ELR on or off (controller)
 move-log          partition                  move a replica's log to the broker's other log directory; ends when that has begun
 throttle-moves    broker, rate               let a broker's moves copy so many bytes a second, 0: as many as it can (with KRaft the
@@ -67,6 +68,7 @@ class SidecarCommands:
             "delete-topics": self._delete_topics,
             "reassign": self._reassign,
             "min-isr": self._min_isr,
+            "unclean": self._unclean,
             "elr": self._elr,
             "move-log": self._move_log,
             "throttle-moves": self._throttle_moves,
@@ -147,11 +149,18 @@ class SidecarCommands:
         return await controller.reassign(partition, list(replicas or ()), wait=wait)
 
     async def _min_isr(self, command: dict[str, Any]) -> Answer:
-        controller = self._controller("sets what holds for topics")
-        topics, min_isr = _topics(command), command.get("min_isr")
+        controller, min_isr = self._controller("sets what holds for topics"), command.get("min_isr")
+        topics = _topics(command)
         if type(min_isr) is not int or min_isr < 1:
             raise CommandError("min_isr must be a whole number, at least 1")
         return await controller.set_min_isr(topics, min_isr)
+
+    async def _unclean(self, command: dict[str, Any]) -> Answer:
+        controller, on = self._controller("sets what holds for topics"), command.get("on")
+        topics = _topics(command)
+        if type(on) is not bool:
+            raise CommandError("on must be true or false")
+        return await controller.allow_unclean(topics, on=on)
 
     async def _elr(self, command: dict[str, Any]) -> Answer:
         controller, on = self._controller("switches ELR"), command.get("on")

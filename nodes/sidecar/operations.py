@@ -51,7 +51,8 @@ ELECTION_SHARE = 0.2
 """Share of an operation's time after which a broker that is waiting for an election says what it knows."""
 _OF_TOPIC, _OF_BROKER, _SET, _DELETE = i8(2), i8(4), i8(0), i8(1)
 """A resource's types, and what is done with a setting (IncrementalAlterConfigs)."""
-MIN_ISR, MOVE_RATE = "min.insync.replicas", "replica.alter.log.dirs.io.max.bytes.per.second"
+MIN_ISR, UNCLEAN_ELECTION = "min.insync.replicas", "unclean.leader.election.enable"
+MOVE_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 ELR_FEATURE = "eligible.leader.replicas.version"
 METADATA_FEATURE = "metadata.version"
 _WITH_FEATURES, _WITH_ALL_FEATURES = 3, 4
@@ -173,12 +174,19 @@ class Operations:
 
     async def set_min_isr(self, topics: Collection[str], min_isr: int) -> None:
         """Set these topics' ``min.insync.replicas``."""
-        request = _setting(_OF_TOPIC, topics, MIN_ISR, str(min_isr))
+        await self._set(topics, MIN_ISR, str(min_isr))
+
+    async def allow_unclean(self, topics: Collection[str], *, on: bool) -> None:
+        """Set these topics' ``unclean.leader.election.enable``."""
+        await self._set(topics, UNCLEAN_ELECTION, str(on).lower())
+
+    async def _set(self, topics: Collection[str], setting: str, value: str) -> None:
+        request = _setting(_OF_TOPIC, topics, setting, value)
         answer = await self._ask_controller(
             ALTER_CONFIGS, request, lambda found: [one.error_code for one in found.responses]
         )
         for one in answer.responses:
-            check(one.error_code, f"{MIN_ISR} of {one.resource_name} cannot be set", one.error_message)
+            check(one.error_code, f"{setting} of {one.resource_name} cannot be set", one.error_message)
 
     async def switch_elr(self, *, on: bool) -> None:
         """Set the feature ``eligible.leader.replicas.version`` to 1 or 0."""

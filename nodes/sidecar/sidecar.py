@@ -377,7 +377,8 @@ class Sidecar:
         if self.controller is not None:
             found |= self.controller.status()
         if self.config.is_controller:
-            return found | found.get("controller", {})
+            found |= found.get("controller", {})
+            return found
         checkpointed, log_starts = (offsets_of_all(self.logs, name) for name in (HIGH_WATERMARKS, LOG_STARTS))
         return found | {
             "broker_epoch": self.broker_trace.broker_epoch,

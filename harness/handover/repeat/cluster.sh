@@ -423,8 +423,10 @@ elects_as() {
     CONFIG=--admin.config operator kafka-leader-election.sh --election-type "$1" --topic t --partition 0
     for n in $(seq 1 "$BROKERS"); do in_tools ip route del unreachable "$(ip_of "$n")" 2>/dev/null; done
 }
-sets_min_isr() {
-    CONFIG=--command-config operator kafka-configs.sh --alter --entity-type topics --entity-name t --add-config "min.insync.replicas=$1"
+sets_min_isr() { sets "min.insync.replicas=$1"; }
+sets_unclean() { sets "unclean.leader.election.enable=$1"; }
+sets() {
+    CONFIG=--command-config operator kafka-configs.sh --alter --entity-type topics --entity-name t --add-config "$1"
 }
 # switches_elr upgrade|downgrade LEVEL
 switches_elr() {

@@ -245,6 +245,10 @@ class ShellTarget:
         """An operator's change of a topic's setting."""
         self._call("sets_min_isr", min_isr)
 
+    def allow_unclean(self, *, on: bool) -> None:
+        """An operator's change of a topic's setting."""
+        self._call("sets_unclean", str(on).lower())
+
     def switch_elr(self, *, on: bool) -> None:
         """An operator's change of a feature."""
         self._call("switches_elr", *(("upgrade", 1) if on else ("downgrade", 0)))

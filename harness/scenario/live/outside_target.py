@@ -103,6 +103,9 @@ class OutsideTarget(LiveTarget):
     def set_min_isr(self, min_isr: int) -> None:
         self._cannot("set the min ISR of")
 
+    def allow_unclean(self, *, on: bool) -> None:
+        self._cannot("allow the unclean elections of")
+
     def switch_elr(self, *, on: bool) -> None:
         self._cannot("switch the ELR of")
 

@@ -32,6 +32,7 @@ from tidemark.harness.systems.capabilities import (
     CANNOT_REASSIGN,
     HAS_ONE_LOG_DIRECTORY,
     NO_ELECTIONS,
+    AllowsUnclean,
     ChangesSettings,
     Elects,
     HandsOverController,
@@ -346,6 +347,15 @@ class LiveTarget(ScriptTarget):
             refused = system.set_min_isr(self._nodes.controls, {PARTITION.rpartition("-")[0]}, min_isr)
         if refused:
             raise ScriptError(f"min ISR was not changed: {refused}")
+
+    def allow_unclean(self, *, on: bool) -> None:
+        if not isinstance(self._system, AllowsUnclean):
+            raise CannotPlayError(f"{self._system.name} {CANNOT_CHANGE_SETTINGS}")
+        self.disturb_unclean(on=on)
+        with carried_out():
+            refused = self._system.allow_unclean(self._nodes.controls, {PARTITION.rpartition("-")[0]}, on=on)
+        if refused:
+            raise ScriptError(f"unclean elections were not {'allowed' if on else 'forbidden'}: {refused}")
 
     def switch_elr(self, *, on: bool) -> None:
         system = self._with_settings()

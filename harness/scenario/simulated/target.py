@@ -247,6 +247,13 @@ class SimulatedTarget(ScriptTarget):
         self.disturb("min-isr", "min ISR", {"min_isr": self.simulation.set_min_isr(min_isr)})
         self.simulation.run_until(self.simulation.now)
 
+    def allow_unclean(self, *, on: bool) -> None:
+        if not self.family.has_isr:
+            raise ScriptError("there is no ISR")
+        self.disturb_unclean(on=on)
+        self.simulation.allow_unclean(on=on)
+        self.simulation.run_until(self.simulation.now)
+
     def switch_elr(self, *, on: bool) -> None:
         if not self.family.has_isr:
             raise ScriptError("there is no ISR")

@@ -131,6 +131,9 @@ class _Reader:
                 yield from self._operation(deed)
         elif deed.verb == "min-isr":
             yield Moment(deed.time, (f"set min ISR to {what[0]}",), words=f"Min ISR is set to {what[0]}.")
+        elif deed.verb == "unclean":
+            verb, way = ("allow", "allowed") if what[0] else ("forbid", "forbidden")
+            yield Moment(deed.time, (f"{verb} unclean elections",), words=f"Unclean elections are {way}.")
         elif deed.verb == "elr":
             way = "on" if what[0] else "off"
             yield Moment(deed.time, (f"switch ELR {way}",), words=f"ELR is switched {way}.")

@@ -20,8 +20,8 @@ class Deed(NamedTuple):
     Attributes:
         place: how many events the trace had before.
         time: in µs.
-        verb: ``stop``, ``start``, ``pause``, ``resume``, ``links``, ``mend``, ``reassign``, ``min-isr``, ``elr``, ``delete`` or
-            ``retain``.
+        verb: ``stop``, ``start``, ``pause``, ``resume``, ``links``, ``mend``, ``reassign``, ``min-isr``, ``unclean``, ``elr``,
+            ``delete`` or ``retain``.
         what: its arguments.
     """
 
@@ -103,6 +103,10 @@ class _Witness(Simulation):
         min_isr = super().set_min_isr(order)
         self._did("min-isr", min_isr)
         return min_isr
+
+    def allow_unclean(self, *, on: bool | None) -> None:
+        super().allow_unclean(on=on)
+        self._did("unclean", self.cluster.settings.unclean_election if on is None else on)
 
     def switch_elr(self, *, on: bool) -> None:
         super().switch_elr(on=on)

@@ -53,12 +53,15 @@ class _Era(NamedTuple):
     model: str
 
 
-_BINARY = "+bounce-detection+fresh-answers+partition-failure+replace-reassignment+KAFKA-9672"
+_BINARY = "+bounce-detection+fresh-answers+partition-failure+replace-reassignment+elect-when-allowed+KAFKA-9672"
 """KIP-380 is in every binary from 2.2 on: the controller tells incarnations apart by their registration's zxid, whatever the
 protocol. That requests carry broker epochs needs protocol 2.2, and only matters to a request older than a restart. So are the fixes
 of KAFKA-7786 (2.1.1) and KIP-461 (2.3). Since 2.4 a reassignment can take another one's place (KIP-455), and until 3.0 a leader
-whose ISR names a removed broker takes nobody out of it (KAFKA-9672)."""
-_OLD_KRAFT = "+metadata-log+no-whole-target+refuse-strangers"
+whose ISR names a removed broker takes nobody out of it (KAFKA-9672). Since 2.1 unclean elections that are allowed are held at once
+(KAFKA-6835)."""
+_BEFORE_39 = "+no-heed-unclean"
+"""KRaft's controllers before 3.9 do not heed whether a topic may have unclean elections (KAFKA-12670)."""
+_OLD_KRAFT = f"+metadata-log+no-whole-target+refuse-strangers+no-elect-when-allowed{_BEFORE_39}"
 """What KRaft's binaries before 3.7 have beside their protocol: a reassignment that ends when all that it adds are in sync
 (KAFKA-15665, until 3.8), and leaders that refuse a fetch of a broker that is no replica (KAFKA-13837, since 3.3)."""
 
@@ -71,8 +74,9 @@ _ERAS = (
     _Era((3, 3), "kafka-3.7", f"kafka-2.7{_OLD_KRAFT}"),
     _Era((3, 5), "kafka-3.7", f"kafka-2.7+broker-epochs{_OLD_KRAFT}"),
     _Era((3, 6), "kafka-3.7", f"kafka-2.7+broker-epochs{_OLD_KRAFT}+no-shrink-raises-epoch"),
-    _Era((3, 7), "kafka-3.7", "kafka-3.7"),
-    _Era((3, 8), "kafka-3.7", "kafka-3.7+whole-target"),
+    _Era((3, 7), "kafka-3.7", f"kafka-3.7{_BEFORE_39}"),
+    _Era((3, 8), "kafka-3.7", f"kafka-3.7+whole-target{_BEFORE_39}"),
+    _Era((3, 9), "kafka-3.7", "kafka-3.7+whole-target"),
     _Era((4, 1), "kafka-4.0", "kafka-4.0"),
     _Era((4, 3), "kafka-4.0", "kafka-4.0+no-whole-target"),
 )

@@ -318,6 +318,10 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Through Kafka's own API, likewise."""
         return self._change(controls, "min-isr", topics=sorted(topics), min_isr=min_isr)
 
+    def allow_unclean(self, controls: Mapping[int, NodeControl], topics: Collection[str], *, on: bool) -> str:
+        """Through Kafka's own API, likewise."""
+        return self._change(controls, "unclean", topics=sorted(topics), on=on)
+
     def switch_elr(self, controls: Mapping[int, NodeControl], *, on: bool) -> str:
         """Through Kafka's own API, likewise."""
         return self._change(controls, "elr", on=on)

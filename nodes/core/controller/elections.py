@@ -19,6 +19,7 @@ from tidemark.nodes.core.messages import (
     INELIGIBLE_REPLICA,
     INVALID_UPDATE_VERSION,
     STALE_BROKER_EPOCH,
+    AllowUnclean,
     AlterPartition,
     AlterPartitionResponse,
     Elect,
@@ -86,8 +87,10 @@ class Controller(ABC):
         self.min_isr = settings.min_isr
         self.elr = variant.elr
         """Whether it is on now: an operator can switch it, where the variant has it."""
+        self.unclean = settings.unclean_election
+        """Whether unclean elections are allowed now."""
         self._changes = 0
-        """How often an operator has changed min ISR."""
+        """How often an operator has changed what brokers are to hear of."""
         self.out: list[Action] = []
         self._next_broker_epoch = 1
         self.failed = False
@@ -102,6 +105,7 @@ class Controller(ABC):
             Reassign: self._on_reassign,
             SetMinIsr: self._on_min_isr,
             SwitchElr: self._on_elr,
+            AllowUnclean: self._on_unclean,
             TimerFired: self._on_timer,
             Started: self._on_started,
             ControllerFailed: self._on_failed,
@@ -257,7 +261,7 @@ class Controller(ABC):
         live = [b for b in partition.replicas if self._live(b)]
         if self._may_lead_again(partition, live):
             self._lead(now, partition, partition.last_leader, "last-known", clean=False)
-        elif live and self.settings.unclean_election:
+        elif live and self.unclean and self.variant.heeds_unclean:
             self._lead(now, partition, live[0], "unclean", clean=False)
         elif partition.leader >= 0:
             self._lead(now, partition, -1, "offline", clean=True)
@@ -365,6 +369,24 @@ class Controller(ABC):
         if self._opened and self.variant.elr and m.on != self.elr:
             self.elr = m.on
             self.out.append((now, CONTROLLER, "elr-switch", "", m.on))
+
+    def _on_unclean(self, now: int, m: AllowUnclean) -> None:
+        """An operator allows unclean elections, or forbids them. What was elected stays."""
+        if not self._opened or m.on == self.unclean:
+            return
+        self.unclean = m.on
+        self.out.append((now, CONTROLLER, "unclean-switch", "", m.on))
+        self._unclean_changed(now)
+
+    @abstractmethod
+    def _unclean_changed(self, now: int) -> None:
+        """Do what is due at once."""
+
+    def _elect_where_nobody_leads(self, now: int) -> None:
+        """Hold an election wherever there is no leader."""
+        for partition in self.partitions.values():
+            if partition.leader < 0:
+                self._choose(now, partition, "online")
 
     def _elr_changes(self, partition: PartitionState) -> bool:
         """KIP-966: whether a partition changes with min ISR. The controller forgets who is eligible, and who led last where nobody
@@ -480,4 +502,5 @@ class Controller(ABC):
             tuple(b for b in partition.replicas if self._live(b)),
             min_isr=self.min_isr,
             settings=self._changes,
+            unclean=self.unclean,
         )

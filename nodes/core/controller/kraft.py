@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from tidemark.nodes.core.variant import Variant
 
 NEVER = -(1 << 62)
+UNCLEAN_INTERVAL_US = 300_000_000
+"""``unclean.leader.election.interval.ms``, which no run sets: how often the controller looks for partitions that nobody leads and
+that may have an unclean leader. From its beginning in 4.x (``PeriodicTaskControlManager``), in 3.9 since nobody leads one."""
 
 
 class KRaftController(Controller):
@@ -48,6 +51,7 @@ class KRaftController(Controller):
         self._told: dict[tuple[int, str], int] = {}
         self._awaited: dict[int, dict[str, int]] = {b: {} for b in brokers}
         """Broker → partition epochs: those it must know before it is unfenced, or others before it may stop."""
+        self._elects_unclean_us = UNCLEAN_INTERVAL_US
         self._go_on = {b: Send(b, HeartbeatReply(CONTROLLER, may_stop=False)) for b in brokers}
         self._may_stop = {b: Send(b, HeartbeatReply(CONTROLLER, may_stop=True)) for b in brokers}
 
@@ -62,9 +66,19 @@ class KRaftController(Controller):
             return
         for broker in silent:
             self._fence(now, broker)
+        if now >= self._elects_unclean_us:
+            self._elects_unclean_us = now + UNCLEAN_INTERVAL_US
+            if self.unclean:
+                self._elect_where_nobody_leads(now)
+
+    def _unclean_changed(self, now: int) -> None:
+        """Nothing: the next election goes by it, or the look that is due every five minutes."""
+        if self.variant.elects_when_allowed and self.unclean:
+            self._elect_where_nobody_leads(now)
 
     def _take_over(self, now: int) -> None:
         """Everybody's session begins anew (``BrokerHeartbeatManager.register``), and nothing is known of who was told what."""
+        self._elects_unclean_us = now + UNCLEAN_INTERVAL_US
         for session in self.sessions.values():
             session.last_heard_us = now
         self._told.clear()
@@ -182,7 +196,11 @@ class KRaftController(Controller):
 
     def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
         """A broker that has registered once will do, fenced or not (``validateManualPartitionAssignment``)."""
-        if not replicas and not self.settings.unclean_election and set(partition.isr) <= set(partition.adding):
+        if (
+            not replicas
+            and not (self.unclean and self.variant.heeds_unclean)
+            and set(partition.isr) <= set(partition.adding)
+        ):
             return "it cannot be taken back without an unclean election"
         if not replicas and self.variant.cancel_keeps_min_isr:
             left = set(partition.isr) - set(partition.adding)

@@ -22,6 +22,7 @@ from tidemark.nodes.core.messages import (
     CONTROLLER,
     INVALID_UPDATE_VERSION,
     STALE_BROKER_EPOCH,
+    AllowUnclean,
     AlterPartition,
     Heartbeat,
     HeartbeatReply,
@@ -63,6 +64,7 @@ class ZooKeeperController(Controller):
         self._while_failed[Heartbeat] = self._on_heartbeat
         if variant.leader_writes_isr:
             self._while_failed[AlterPartition] = self._on_alter_partition
+        self._while_failed[AllowUnclean] = self._on_unclean
         self._there = dict.fromkeys(brokers, False)
         """Broker → whether its ephemeral node exists."""
         self._seen = dict.fromkeys(brokers, -1)
@@ -198,6 +200,16 @@ class ZooKeeperController(Controller):
             if not self._hears(partition.leader):
                 self._choose(now, partition, "online")
         self._resume(now)
+
+    def _unclean_changed(self, now: int) -> None:
+        """A controller asks ZooKeeper in each election, and a follower that is out of range does, too: here brokers are told."""
+        self._changes += 1
+        if self.failed:
+            return
+        for partition in self.partitions.values():
+            self._broadcast(now, partition)
+        if self.unclean and self.variant.elects_when_allowed:
+            self._elect_where_nobody_leads(now)
 
     # Elections and ISR
 

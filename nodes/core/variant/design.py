@@ -244,6 +244,22 @@ class Variant:
         word="answers-tell-min-isr",
         default=False,
     )
+    elects_when_allowed: bool = switch(
+        "unclean elections allowed (KAFKA-6835)",
+        "When an operator allows a topic's unclean elections, the controller elects at once where nobody leads.",
+        "When an operator allows a topic's unclean elections, nobody is elected for that: the next election goes by it, as when a "
+        "broker comes (with KRaft also every five minutes).",
+        word="elect-when-allowed",
+        default=False,
+    )
+    heeds_unclean: bool = switch(
+        "unclean elections in KRaft (KAFKA-12670)",
+        "A controller elects from outside the ISR where unclean.leader.election.enable allows it.",
+        "A controller does not heed unclean.leader.election.enable, as with KRaft before 3.9: only an operator's own election is "
+        "unclean.",
+        word="heed-unclean",
+        default=True,
+    )
     moved_leader_leaves_isr: bool = switch(
         "ISR of an operator's election (KIP-279)",
         "A leader that loses its leadership to an operator's election, a preferred one, leaves the ISR, and comes back "

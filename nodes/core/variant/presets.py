@@ -51,8 +51,16 @@ PRESETS: dict[str, Variant] = {
             fences=ALL_FENCES,
             fresh_answers=True,
             refuses_strangers=False,
+            elects_when_allowed=True,
         ),
-        replace(_ALTER_ISR, name="kafka-2.7", truncation="fetch", fences=ALL_FENCES, bounce_detection=True),
+        replace(
+            _ALTER_ISR,
+            name="kafka-2.7",
+            truncation="fetch",
+            fences=ALL_FENCES,
+            bounce_detection=True,
+            elects_when_allowed=True,
+        ),
         _KRAFT,
         replace(_KRAFT, name="kafka-4.0", elr=True, whole_target_in_sync=True),
     )

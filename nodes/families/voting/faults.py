@@ -13,6 +13,7 @@ NOT_SUFFERED = {
     "reassignment": "the members of a group never change",
     "elr": "there is no ELR",
     "settings": "a majority is enough, whatever is set",
+    "unclean-setting": "nobody can make a server lead that a majority does not vote for",
 }
 STANDS = "the server stands for election at once, as after a time-out; whether it leads is for the votes to say"
 COUNTERPARTS = {

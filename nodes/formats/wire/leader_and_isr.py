@@ -3,9 +3,10 @@
 kio leaves this API out, because Kafka 4.0 dropped it with ZooKeeper. The fields and their order are Kafka's
 (``LeaderAndIsrRequest.json`` of 2.4 to 3.9; version 4 is the first flexible one).
 
-Two fields are ours: which replicas could be in the ISR now (KIP-841's knowledge, which a KRaft broker has from its metadata
-log), and whether the broker is to delete what it has of the partition (which Kafka asks for with a StopReplica request). They ride
-in tagged fields of the partition state, with tags that no Kafka version uses; whoever does not know a tag skips it.
+Some fields are ours: which replicas could be in the ISR now (KIP-841's knowledge, which a KRaft broker has from its metadata
+log), whether the broker is to delete what it has of the partition (which Kafka asks for with a StopReplica request), and what an
+operator has set (which a broker reads in ZooKeeper). They ride in tagged fields of the partition state, with tags that no Kafka
+version uses; whoever does not know a tag skips it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 VERSION = 4
 ELIGIBLE_TAG, DELETE_TAG = 10_000, 10_001
+MIN_ISR_TAG, SETTINGS_TAG, UNCLEAN_TAG = 10_002, 10_003, 10_004
 
 
 def _entity(
@@ -45,6 +47,9 @@ LeaderAndIsrPartitionState = _entity(
         "delete": MayLack(
             "bool", default=False, tag=DELETE_TAG
         ),  # ours: the broker is no replica, and is to delete its log
+        "min_isr": MayLack("int32", 0, MIN_ISR_TAG),  # ours: what an operator has set by now
+        "settings": MayLack("int32", 0, SETTINGS_TAG),  # ours: how often it was set
+        "unclean": MayLack("bool", default=False, tag=UNCLEAN_TAG),  # ours: whether unclean elections are allowed
     },
 )
 TopicState = _entity("TopicState", {"topic_name": "string", "partition_states": LeaderAndIsrPartitionState})

@@ -216,6 +216,9 @@ def state_request(m: LeaderAndIsr) -> object:
         replicas=m.replicas,
         eligible=m.eligible,
         delete=m.delete,
+        min_isr=m.min_isr,
+        settings=m.settings,
+        unclean=m.unclean,
     )
     topics = (_state.TopicState(topic_name=topic, partition_states=(part,)),)
     return _state.LeaderAndIsrRequest(
@@ -246,6 +249,9 @@ def state_message(entity: Any) -> LeaderAndIsr:  # noqa: ANN401 (an entity)
         part.eligible,
         delete=part.delete,
         controller_epoch=entity.controller_epoch,
+        min_isr=part.min_isr,
+        settings=part.settings,
+        unclean=part.unclean,
     )
 
 

@@ -176,6 +176,16 @@ class ClusterController:
         self._look()
         return {}
 
+    async def allow_unclean(self, topics: Collection[str], *, on: bool) -> dict[str, Any]:
+        """Allow these topics' unclean elections, or forbid them.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer.
+        """
+        await self._asked(self._operations.allow_unclean(topics, on=on))
+        self._look()
+        return {}
+
     async def switch_elr(self, *, on: bool) -> dict[str, Any]:
         """Switch ELR on or off.
 

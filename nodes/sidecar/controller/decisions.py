@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 from tidemark.nodes.core.messages import CONTROLLER
 
 Event: TypeAlias = tuple[Any, ...]
-"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register``, ``fence``, ``min-isr`` or ``elr-switch``,
-with the fields of docs/history.md.
+"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register``, ``fence``, ``min-isr``, ``elr-switch``
+or ``unclean-switch``, with the fields of docs/history.md.
 """
 
 PREFERRED, FORCED, UNCLEAN = "preferred", "forced", "unclean"
@@ -83,6 +83,8 @@ class Decisions:
         self._now_us = 0
         self._elr: bool | None = None
         """Whether ELR is on, as far as that was told."""
+        self._unclean: bool | None = None
+        """The same of unclean elections."""
         self.partitions: dict[str, PartitionFacts] = {}
         self.brokers: dict[int, BrokerFacts] = {}
 
@@ -129,6 +131,12 @@ class Decisions:
         if self.partitions and on is not self._elr:
             self._found.append(Decision(self._now_us, ("elr-switch", "", on)))
         self._elr = on
+
+    def unclean_is(self, *, allowed: bool) -> None:
+        """An operator has set whether the topic may have unclean elections."""
+        if allowed is not self._unclean:
+            self._found.append(Decision(self._now_us, ("unclean-switch", "", allowed)))
+        self._unclean = allowed
 
     def dropped(self, partition: str) -> None:
         """The partition was deleted."""

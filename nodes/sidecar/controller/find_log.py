@@ -17,7 +17,9 @@ from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerL
 from tidemark.nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
 from tidemark.nodes.sidecar.server_files import metadata_directory
 
-DECIDED = frozenset({"elect", "isr-change", "reassign", "register", "fence", "unfence", "min-isr", "elr-switch"})
+DECIDED = frozenset(
+    {"elect", "isr-change", "reassign", "register", "fence", "unfence", "min-isr", "elr-switch", "unclean-switch"}
+)
 
 
 def open_controller_log(config: SidecarConfig) -> ControllerLog:

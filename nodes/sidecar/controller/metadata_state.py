@@ -16,7 +16,7 @@ from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.decisions import PartitionFacts
 from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
 from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog, MetadataRecord
-from tidemark.nodes.sidecar.operations import ELR_FEATURE
+from tidemark.nodes.sidecar.operations import ELR_FEATURE, MIN_ISR, UNCLEAN_ELECTION
 
 log = logging.getLogger(__name__)
 
@@ -164,8 +164,12 @@ class MetadataControllerLog(ControllerLog):
     def _config(self, body: FlexibleReader, _version: int) -> None:
         """A topic's settings are written before its partitions; what comes behind them is a change."""
         kind, resource, setting, value = body.int8(), body.text(), body.text(), body.text()
-        if (kind, setting) == (_OF_TOPIC, "min.insync.replicas") and value and self._of_topic(resource or ""):
+        if kind != _OF_TOPIC or not value or not self._of_topic(resource or ""):
+            return
+        if setting == MIN_ISR:
             self._decisions.min_isr_set(int(value))
+        elif setting == UNCLEAN_ELECTION:
+            self._decisions.unclean_is(allowed=value == "true")
 
     def _feature_level(self, body: FlexibleReader, _version: int) -> None:
         name, level = body.text(), body.int16()

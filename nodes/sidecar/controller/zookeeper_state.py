@@ -6,6 +6,7 @@ node                                        is
 ``/brokers/ids/N``                          broker N's registration, of its session; its broker epoch is the creating zxid
 ``/brokers/topics/T``                       the assignment: partition → replicas, and those that come and go (KIP-455)
 ``/brokers/topics/T/partitions/P/state``    leader, leader epoch and ISR; the node's version is the partition epoch
+``/config/topics/T``                        the topic's settings; what is there before the topic is no change
 ==========================================  ==============================================================================
 """
 
@@ -19,9 +20,11 @@ from typing import Any
 
 from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.zookeeper_log import Change, CloseSession, Create, Delete, SetData, ZooKeeperLog
+from tidemark.nodes.sidecar.operations import UNCLEAN_ELECTION
 
 _BROKER = re.compile(r"/brokers/ids/(\d+)")
 _TOPIC = re.compile(r"/brokers/topics/([^/]+)")
+_SETTINGS = re.compile(r"/config/topics/([^/]+)")
 _STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state")
 
 
@@ -83,6 +86,13 @@ class ZooKeeperControllerLog(ControllerLog):
                 name = f"{match[1]}-{number}"
                 names.add(name)
                 self._decisions.assigned(name, replicas, adding.get(number, ()), removing.get(number, ()))
+
+        elif (match := _SETTINGS.fullmatch(path)) and self._topics.get(
+            match[1], set()
+        ) & self._decisions.partitions.keys():
+            allowed = _object(_object(data).get("config")).get(UNCLEAN_ELECTION)
+            if allowed is not None:
+                self._decisions.unclean_is(allowed=allowed == "true")
 
     def _gone(self, path: str) -> None:
         if match := _BROKER.fullmatch(path):

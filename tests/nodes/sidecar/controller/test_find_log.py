@@ -44,9 +44,9 @@ def test_what_an_earlier_keeper_traced_is_counted(tmp_path):
     trace.write_text(
         '[1,0,"start","",1]\n[2,0,"register","",1,20,false]\n[3,0,"elect","t-0",1,0,[1],[],"initial",true,0]\n'
         '[4,0,"isr-change","t-0",[1],[],1]\n[5,0,"fence","",1]\n[6,0,"hw","t-0",3]\n{}\n'
-        '[7,0,"min-isr","",1]\n[7,0,"elr-switch","",false]\n[7,0,"fen'
+        '[7,0,"min-isr","",1]\n[7,0,"elr-switch","",false]\n[7,0,"unclean-switch","",true]\n[7,0,"fen'
     )
-    assert already_traced(trace) == 6
+    assert already_traced(trace) == 7
 
 
 def test_so_is_what_stood_in_a_trace_that_began_again(tmp_path):
