@@ -74,6 +74,8 @@ FROM_CONTROLLER = frozenset({LEADERSHIP, "ISR answers", "heartbeat answers", "re
 TO_CONTROLLER = frozenset({ISR_CHANGES, "heartbeats", "registrations"})
 NOT_CONTROLLER = "NOT_CONTROLLER"
 STATUS_S = 2.0
+NOBODY_S = 5.0
+"""For so long an order waits for one of several controllers to be active: twice what an election of a controller takes, mostly."""
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
 OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
@@ -356,7 +358,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         if not self._quorum:
             controls[CONTROLLER].admin.ask(order, timeout_s=timeout_s, **what)
             return
-        deadline = time.monotonic() + timeout_s
+        deadline = time.monotonic() + NOBODY_S
         while True:
             active = self._active(controls)
             if active is not None:
@@ -368,7 +370,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
                 else:
                     return
             elif time.monotonic() > deadline:
-                raise NodeError(f"no controller was active for {timeout_s:g} s")
+                raise NodeError(f"no controller was active for {NOBODY_S:g} s")
             time.sleep(LOOK_S)
 
     def _active(self, controls: Mapping[int, NodeControl]) -> NodeControl | None:

@@ -488,7 +488,7 @@ def test_an_order_goes_to_another_controller_if_the_one_that_was_asked_is_none_a
 
 def test_an_order_that_no_controller_takes_is_refused(monkeypatch):
     monkeypatch.setattr(module, "LOOK_S", 0.001)
-    monkeypatch.setattr(module, "ELECTION_S", 0.01)
+    monkeypatch.setattr(module, "NOBODY_S", 0.01)
     voters = {node: PlayedVoter(4, leads=False, active=False) for node in range(3)}
 
     assert (
