@@ -65,6 +65,8 @@ class MetadataLog:
         self._committed = committed
         self._files = GrowingFiles(folder, _base_offset)
         self.next = 0
+        self._misses = False
+        """Whether a batch was found that does not follow the last."""
         self._looked_us = self._looks_us = 0
         self._seen: dict[tuple[int, int], tuple[int, int]] = {}
         """(Base offset, sum) of batches that are there and not read → between which looks they came."""
@@ -85,14 +87,15 @@ class MetadataLog:
     def _begin_with_snapshot(self) -> None:
         """Where the log does not go back to what comes next, a snapshot stands for what is missing."""
         segments = self._files.files()
-        if self._files.current in segments or not segments or min(segments) <= self.next:
+        if not segments or (not self._misses and (self._files.current in segments or min(segments) <= self.next)):
             return
         snapshots = GrowingFiles(self._folder, _end_offset).files()
-        ends = [end for end in snapshots if end >= min(segments)]
+        ends = [end for end in snapshots if end >= min(segments) and end > self.next]
         if ends:
             end = max(ends)
             self._consume(0, snapshots[end].read_bytes(), snapshot=end)
             self.next = end
+            self._misses = False
             self._files.start_at(max(base for base in segments if base <= end))
 
     def _consume(self, _place: int, data: bytes, snapshot: int | None = None) -> Used:
@@ -108,7 +111,9 @@ class MetadataLog:
                 break
             if self._committed is not None and snapshot is None:
                 self._seen.setdefault((header.base_offset, header.crc), (self._looked_us, self._looks_us))
-                if header.base_offset + header.last_offset_delta >= self._committed():
+                # A log that is replaced by a snapshot while it is read goes on behind what that stands for.
+                self._misses = header.base_offset > self.next
+                if self._misses or header.base_offset + header.last_offset_delta >= self._committed():
                     return Used(at, waits=True)
             self._add(header, raw, snapshot)
             at += header.size

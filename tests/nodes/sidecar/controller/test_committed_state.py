@@ -3,6 +3,8 @@
 import json
 import time
 
+import pytest
+
 from tidemark.nodes.sidecar.config import SidecarConfig
 from tidemark.nodes.sidecar.controller.committed_state import CommittedControllerLog
 from tidemark.nodes.sidecar.controller.find_log import open_committed_log
@@ -67,6 +69,30 @@ def test_a_snapshot_is_a_state_and_no_decision(tmp_path, metadata):
 
     assert reader.read(hw=10) == [(9, 0, "isr-change")]
     assert (reader.log.partitions["t-0"]["leader"], reader.log.partitions["t-0"]["partition_epoch"]) == (2, 9)
+
+
+@pytest.mark.parametrize("seen_gone", [1, 2, 3])
+def test_a_log_that_a_snapshot_replaces_while_it_is_looked_at(tmp_path, metadata, monkeypatch, seen_gone):
+    segment(tmp_path).write_bytes(beginning(metadata))
+    reader = Reader(tmp_path)
+    reader.read(hw=2)
+    looks, files = [], reader.log._log._files.files
+
+    def replaced():
+        """At this look at the folder."""
+        looks.append(1)
+        if len(looks) == seen_gone:
+            segment(tmp_path).unlink()
+            snapshot = metadata.topic(), metadata.partition(isr=(2,), leader=2, leader_epoch=5, epoch=8)
+            (tmp_path / f"{9:020}-{4:010}.checkpoint").write_bytes(metadata.batch(0, *snapshot))
+            segment(tmp_path, 9).write_bytes(metadata.batch(9, metadata.change(leader=3)))
+        return files()
+
+    monkeypatch.setattr(reader.log._log._files, "files", replaced)
+    told = reader.read(hw=10) + reader.read() + reader.read()
+
+    assert told == [(9, 0, "elect")]
+    assert (reader.log.partitions["t-0"]["leader_epoch"], reader.log.next) == (6, 10)
 
 
 def test_when_a_record_came_is_known_though_it_was_committed_later(tmp_path, metadata):
