@@ -88,6 +88,8 @@ ONE_LOG_DIRECTORY = (
 OF_CLIENTS = ("kafka-clients-*.jar", "slf4j-api-*.jar")
 """The jars that a Java client needs."""
 STARTING = "Fatal error during KafkaServer startup"
+UNREGISTERED = "unable to register with the controller quorum"
+"""After ``initial.broker.registration.timeout.ms``."""
 TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredException")
 
 
@@ -410,8 +412,10 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def came_too_early(self, words: str) -> bool:
         """A broker that finds its id taken by the session of its last life, which ZooKeeper has not ended yet; or whose own
-        session ended before it was up.
+        session ended before it was up; or that found no active controller for a minute, where there are several to be one.
         """
+        if self._quorum and UNREGISTERED in words:
+            return True
         return STARTING in words and any(part in words for part in TOO_EARLY)
 
     def has_idempotence(self, variant: AnyVariant) -> bool:

@@ -527,3 +527,11 @@ def test_a_quorum_is_part_of_what_a_history_says_of_the_system():
     assert quorum.describe(quorum.variant("kafka-4.0"))["system"] == "kafka:4.3.1@4.3@3-controllers"
     assert KafkaSystem.parse("kafka:4.3.1@4.3@3-controllers", {}).controllers == (0, 1, 2)
     assert kafka("kafka:4.3.1").controllers == (0,)
+
+
+def test_a_broker_that_no_controller_took_in_for_a_minute_is_started_again():
+    words = "[BrokerLifecycleManager id=3] Shutting down because we were unable to register with the controller quorum."
+
+    assert kafka("kafka:4.3.1@3-controllers").came_too_early(words)
+    assert not kafka("kafka:4.3.1@3-controllers").came_too_early("[BrokerLifecycleManager id=3] Shutting down.")
+    assert not kafka("kafka:4.3.1").came_too_early(words)
