@@ -151,7 +151,7 @@ def _proxy(entry: object) -> ProxyConfig:
     if not isinstance(entry, dict) or set(entry) != {"listen", "to", "speaks"}:
         raise ConfigError("a proxy must have exactly the entries listen, to and speaks")
     if entry["speaks"] not in SPEAKS:
-        raise ConfigError(f"a proxy speaks {' or '.join(SPEAKS)}, not {entry['speaks']!r}")
+        raise ConfigError(f"a proxy speaks one of {', '.join(SPEAKS)}, not {entry['speaks']!r}")
     listen, to = address(entry["listen"], "proxies.listen"), address(entry["to"], "proxies.to")
     return ProxyConfig(listen, to, entry["speaks"])
 

@@ -80,7 +80,7 @@ def test_quiet_is_for_who_asks(entries):
         ({"proxies": [{}]}, "a proxy must have exactly the entries"),
         (
             {"proxies": [{"listen": "a:1", "to": "a:2", "speaks": "http"}]},
-            "a proxy speaks kafka or controller or zookeeper",
+            "a proxy speaks one of kafka, controller, zookeeper",
         ),
         ({"proxies": [{"listen": "a", "to": "a:2", "speaks": "kafka"}]}, "proxies.listen must be an address"),
         ({"peers": {"10.77.0.10": "one"}}, "peers.10.77.0.10 must be a node's number"),
