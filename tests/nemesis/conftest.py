@@ -53,6 +53,9 @@ class NotedWorld:
     def unthrottle_moves(self, broker):
         self.said.append(("unthrottle", broker))
 
+    def allow_unclean(self, *, on):
+        self.said.append(("unclean", on))
+
     def switch_elr(self, *, on):
         self.said.append(("ELR", on))
 

@@ -75,12 +75,13 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_eighteen_profiles():
+def test_there_are_nineteen_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
         *("metadata", "long", "controller-reassignments", "files", "members", "settings", "features", "log-dirs"),
+        "unclean",
     ]
 
 
@@ -145,6 +146,23 @@ def test_in_one_profile_members_leave(plans):
     assert [name for name, kinds in PROFILES.items() if "leave" in kinds] == ["members"]
     assert set(PROFILES["members"]) - set(PROFILES["intact"]) == {"leave"}
     assert all(any(fault.kind == "leave" for fault in plan.faults) for plan in plans["members"])
+
+
+def test_in_one_profile_unclean_elections_are_allowed_for_a_while_and_most_plans_leave_a_replica_behind(plans):
+    assert [name for name, kinds in PROFILES.items() if "unclean-allowed" in kinds] == ["unclean"]
+    assert set(PROFILES["unclean"]) - set(PROFILES["intact"]) == {"unclean-allowed"}
+    for plan in plans["unclean"]:
+        spans = [(one.at_us, one.at_us + one.lasts_us) for one in plan.faults if one.kind == "unclean-allowed"]
+        assert spans
+        assert not plan.cluster.settings.unclean_election
+    behind = [plan for plan in plans["unclean"] if {"b1", "b2", "b3"} <= {fault.target for fault in plan.faults}]
+    assert 0.5 < len(behind) / len(plans["unclean"]) < 0.7
+
+
+def test_a_profile_without_kinds_that_end_a_broker_leaves_none_behind():
+    plans = [generate_plan(1, index, "slow+unclean-allowed", ClusterSpec()) for index in range(20)]
+
+    assert {fault.kind for plan in plans for fault in plan.faults} == {"slow", "unclean-allowed"}
 
 
 def test_in_one_profile_logs_move_and_half_of_its_plans_fall_silent(plans):
@@ -275,7 +293,7 @@ def test_faults_come_in_order_and_before_the_end(plans, profile):
         assert times == sorted(times)
         assert times[0] >= SECOND // 4
         assert times[-1] < plan.faults_end_us
-        assert 2 * SECOND <= plan.faults_end_us < (6 if profile != "long" else 15) * SECOND
+        assert 2 * SECOND <= plan.faults_end_us < {"long": 15, "unclean": 10}.get(profile, 6) * SECOND
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
@@ -285,7 +303,8 @@ def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must
     counts = {len(plan.faults) for plan in plans[profile]}
 
     assert min(counts) >= 2
-    assert max(counts) <= 17 + bool({*DELETIONS, *DAMAGES, "reassignment", "leave"} & set(PROFILES[profile]))
+    one_more = bool({*DELETIONS, *DAMAGES, "reassignment", "leave"} & set(PROFILES[profile]))
+    assert max(counts) <= 17 + one_more + 4 * (profile == "unclean")
 
 
 def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometimes(plans):

@@ -679,6 +679,13 @@ def test_elr_is_switched_off_and_on_again(world):
     assert w.said == [("ELR", False), ("ELR", True)]
 
 
+def test_unclean_elections_are_allowed_and_then_as_they_were(world):
+    w, _ = world(Fault("unclean-allowed", 5, 10))
+    w.until(20)
+
+    assert w.said == [("unclean", True), ("unclean", None)]
+
+
 def test_a_log_is_moved_and_what_throttled_it_is_taken_off(world):
     w, _ = world(Fault("move-log-dir", 5, 10, "b2", amount=100), Fault("move-log-dir", 6, 10, "b1"))
     w.until(30)

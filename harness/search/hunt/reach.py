@@ -16,7 +16,7 @@ _ONLY_BY: Mapping[str, Collection[str]] = {
     "log-lost": _LOSES,
     "recovery-dropped-records": _LOSES,
     "recovery-dropped-an-epoch": _LOSES,
-    "elected-from-outside": {"unclean-election"},
+    "elected-from-outside": {"unclean-election", "unclean-allowed"},
     "reassigned": kinds_that_need(REASSIGNMENT),
     "deleted": DELETIONS,
     "began-anew": DELETIONS,

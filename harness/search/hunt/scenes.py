@@ -274,6 +274,7 @@ SCENES: dict[str, Scene] = {
     "min ISR changed unheard": settings.min_isr_changed_unheard,
     "changed while all are down": settings.changed_while_all_are_down,
     "ELR off for a while": settings.elr_off_for_a_while,
+    "unclean elections for a while": settings.unclean_allowed_for_a_while,
     "a slow candidate stands again": voting.slow_candidate_stands_again,
     "voters come back, and vote": voting.voters_come_back_and_vote,
     "each writes alone": voting.each_writes_alone,
@@ -295,6 +296,7 @@ _OF_PROFILES = {
     "min ISR changed unheard": {"settings"},
     "changed while all are down": {"settings", "features"},
     "ELR off for a while": {"features"},
+    "unclean elections for a while": {"unclean"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {

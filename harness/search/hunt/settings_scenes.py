@@ -87,3 +87,27 @@ def elr_off_for_a_while(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int
         on(rng, "crash", one_fails, cluster, follower, all_back - one_fails),
         on(rng, "crash", other_fails, cluster, next_leader, all_back - other_fails),
     ]
+
+
+def unclean_allowed_for_a_while(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A broker falls behind, the others end, and an operator lets it lead for a while. Then the same once more, and nobody may."""
+    faults = []
+    session = cluster.settings.session_us
+    allowed = False
+    for _ in range(2):
+        behind, *others = cast(rng, cluster)
+        others_end = at + int(session * rng.uniform(1.1, 1.6))
+        back = others_end + log_uniform(rng, 20 * MS, 400 * MS)
+        others_back = back + int(session * rng.uniform(1.1, 2))
+        away = kinds.among(rng, "crash", "restart", "isolate", "pause")
+        faults.append(on(rng, away, at, cluster, behind, back - at))
+        for other in others:
+            ends = others_end + log_uniform(rng, 5 * MS, 200 * MS)
+            faults.append(on(rng, kinds.among(rng, "crash", "restart"), ends, cluster, other, others_back - ends))
+        if not allowed:
+            allows = rng.choice((at + log_uniform(rng, 20 * MS, session), back + log_uniform(rng, 20 * MS, session)))
+            forbids = allows + log_uniform(rng, 100 * MS, 2 * session)
+            faults.append(on(rng, kinds.among(rng, "unclean-allowed"), allows, cluster, behind, forbids - allows))
+            allowed = True
+        at = others_back + log_uniform(rng, 100 * MS, 800 * MS)
+    return faults

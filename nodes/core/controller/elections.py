@@ -261,7 +261,7 @@ class Controller(ABC):
         live = [b for b in partition.replicas if self._live(b)]
         if self._may_lead_again(partition, live):
             self._lead(now, partition, partition.last_leader, "last-known", clean=False)
-        elif live and self.unclean and self.variant.heeds_unclean:
+        elif live and self._heeds_unclean():
             self._lead(now, partition, live[0], "unclean", clean=False)
         elif partition.leader >= 0:
             self._lead(now, partition, -1, "offline", clean=True)
@@ -377,6 +377,10 @@ class Controller(ABC):
         self.unclean = m.on
         self.out.append((now, CONTROLLER, "unclean-switch", "", m.on))
         self._unclean_changed(now)
+
+    def _heeds_unclean(self) -> bool:
+        """Whether whoever is there may be elected, in sync or not."""
+        return self.unclean
 
     @abstractmethod
     def _unclean_changed(self, now: int) -> None:

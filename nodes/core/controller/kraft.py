@@ -71,6 +71,9 @@ class KRaftController(Controller):
             if self.unclean:
                 self._elect_where_nobody_leads(now)
 
+    def _heeds_unclean(self) -> bool:
+        return self.unclean and self.variant.heeds_unclean
+
     def _unclean_changed(self, now: int) -> None:
         """Nothing: the next election goes by it, or the look that is due every five minutes."""
         if self.variant.elects_when_allowed and self.unclean:
@@ -196,11 +199,7 @@ class KRaftController(Controller):
 
     def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
         """A broker that has registered once will do, fenced or not (``validateManualPartitionAssignment``)."""
-        if (
-            not replicas
-            and not (self.unclean and self.variant.heeds_unclean)
-            and set(partition.isr) <= set(partition.adding)
-        ):
+        if not replicas and not self._heeds_unclean() and set(partition.isr) <= set(partition.adding):
             return "it cannot be taken back without an unclean election"
         if not replicas and self.variant.cancel_keeps_min_isr:
             left = set(partition.isr) - set(partition.adding)

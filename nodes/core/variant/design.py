@@ -258,6 +258,7 @@ class Variant:
         "A controller does not heed unclean.leader.election.enable, as with KRaft before 3.9: only an operator's own election is "
         "unclean.",
         word="heed-unclean",
+        need=METADATA_LOG,
         default=True,
     )
     moved_leader_leaves_isr: bool = switch(

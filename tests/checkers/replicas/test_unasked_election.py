@@ -71,3 +71,60 @@ def test_a_request_permits_one():
 
 def test_a_last_known_leader_is_judged_by_the_promises_alone():
     assert told(*unclean(40, 3, 2, "last-known")) == [LOST]
+
+
+def allowed(*times, ends=()):
+    """An operator allows them at these times, and until then."""
+    strikes = [(time, "strike", number, "unclean-allowed", {}) for number, time in enumerate(times)]
+    return [*strikes, *((time, "heal", number, "unclean-allowed", {}) for number, time in enumerate(ends))]
+
+
+def switched(time, *, on):
+    return (time, 0, "unclean-switch", "", on)
+
+
+def test_the_configuration_may_want_them_for_a_while():
+    while_it_does = [switched(36, on=True), *unclean(40, 3, 2), switched(48, on=False)]
+
+    assert told(*while_it_does, requests=allowed(35, ends=[47])) == [EXCUSED]
+    assert told(*while_it_does, *unclean(50, 3, 3), requests=allowed(35, ends=[47])) == [
+        EXCUSED, (50, "unasked-election", "violation"),
+    ]  # fmt: skip
+    assert told(switched(36, on=True), switched(38, on=False), *unclean(40, 3, 2), requests=allowed(35, ends=[37])) == [
+        UNASKED, LOST,
+    ]  # fmt: skip
+
+
+def test_a_record_that_was_committed_since_is_not_lost_by_one_that_was_allowed_before():
+    since = [
+        (45, 3, "append", P, 0, 2, (8,)),
+        (46, 3, "hw", P, 1, 2, True),
+        switched(48, on=False),
+        *unclean(50, 2, 3),
+    ]
+
+    assert told(switched(36, on=True), *unclean(40, 3, 2), *since, requests=allowed(35, ends=[47])) == [
+        EXCUSED, (50, "unasked-election", "violation"), (51, "lost-committed-write", "violation"),
+    ]  # fmt: skip
+
+
+def test_until_the_controller_has_heard_that_they_are_forbidden_they_are_allowed():
+    assert told(switched(36, on=True), *unclean(40, 3, 2), switched(48, on=False), requests=allowed(35, ends=[39])) == [
+        EXCUSED,
+    ]  # fmt: skip
+
+
+def test_that_the_controller_says_so_is_not_enough():
+    assert told(switched(36, on=True), *unclean(40, 3, 2)) == [UNASKED, LOST]
+
+
+@pytest.mark.parametrize(("end", "expected"), [(45, [EXCUSED]), (39, [UNASKED, LOST])])
+def test_where_the_trace_does_not_tell_the_orders_count(end, expected):
+    assert told(*unclean(40, 3, 2), requests=allowed(35, ends=[end])) == expected
+
+
+def test_an_allowance_uses_up_what_was_asked_for_before():
+    requests = [*allowed(35, ends=[45]), request(36)]
+    second = (50, "unasked-election", "violation")
+
+    assert told(*unclean(40, 3, 2), *unclean(50, 3, 3), requests=requests) == [EXCUSED, second]

@@ -68,12 +68,12 @@ def test_the_brokers_run_the_preset_and_the_model_its_binary(run):
     assert [(one["preset"], one["model"], one["system"]) for one in data["comparisons"]] == [
         (
             "kafka-0.11",
-            "kafka-2.0+truncation=kip101+bounce-detection+fresh-answers+partition-failure+replace-reassignment+KAFKA-9672",
+            "kafka-2.0+truncation=kip101+bounce-detection+fresh-answers+partition-failure+replace-reassignment+elect-when-allowed+KAFKA-9672",
             "kafka:2.8.2@0.11.0",
         ),
         (
             "kafka-2.0",
-            "kafka-2.0+bounce-detection+fresh-answers+partition-failure+replace-reassignment+KAFKA-9672",
+            "kafka-2.0+bounce-detection+fresh-answers+partition-failure+replace-reassignment+elect-when-allowed+KAFKA-9672",
             "kafka:2.8.2@2.0",
         ),
     ]

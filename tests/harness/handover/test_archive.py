@@ -203,6 +203,15 @@ def test_each_run_of_a_command_has_a_folder_of_its_own(tmp_path):
     assert ScriptFolders(tmp_path, "-kafka-4.3.1", free=True)(scenario, Named).name == "2"
 
 
+def test_unclean_elections_are_allowed_by_kafkas_tool():
+    text = shell_script(scripts.find("unclean-allowed-for-a-while"), "kafka-4.0", "4.3.1", PROPERTIES, "valid.").text
+
+    assert [line for line in text.splitlines() if line.startswith("sets_unclean ")] == [
+        "sets_unclean true",
+        "sets_unclean false",
+    ]
+
+
 def test_elr_is_switched_by_kafkas_tool_and_a_broker_waits_for_its_last_session_to_end():
     text = shell_script(scripts.find("elr-last-leader"), "kafka-4.0", ["4.3.1"], PROPERTIES, "invalid.").text
 

@@ -757,18 +757,27 @@ def test_the_controller_is_asked_to_change_settings_and_a_refusal_is_kept(cluste
         asked.append(on)
         return "not now" if on else ""
 
+    def allow_unclean(_controls, topics, *, on):
+        asked.append((sorted(topics), on))
+        return "" if on else "let it be"
+
     monkeypatch.setattr(cluster.system, "set_min_isr", set_min_isr, raising=False)
+    monkeypatch.setattr(cluster.system, "allow_unclean", allow_unclean, raising=False)
     monkeypatch.setattr(cluster.system, "switch_elr", switch_elr, raising=False)
     assert cluster.set_min_isr(1) == 1
     assert cluster.set_min_isr(None) == cluster.deployment.cluster.min_isr_of(None)
     cluster.switch_elr(on=False)
     cluster.switch_elr(on=True)
+    cluster.allow_unclean(on=True)
+    cluster.allow_unclean(on=None)
     settle(cluster)
 
-    assert asked == [(["t"], 1), (["t"], cluster.deployment.cluster.min_isr_of(None)), False, True]
+    of_first = (["t"], cluster.deployment.cluster.min_isr_of(None))
+    assert asked == [(["t"], 1), of_first, False, True, (["t"], True), (["t"], False)]
     told = [(one["how"], one["target"], one["why"]) for one in cluster.refused]
     assert ("min-isr", 1, "it must not be so small") in told
     assert ("elr", 1, "not now") in told
+    assert ("unclean", 0, "let it be") in told
 
 
 def test_a_log_is_moved_after_its_throttle_is_set_and_a_refusal_is_kept(cluster, monkeypatch):

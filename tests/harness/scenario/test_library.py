@@ -106,6 +106,7 @@ def test_the_worked_examples_are_there():
         "replication-reconciliation",
         "sole-isr-member-comes-back-empty",
         "stale-log-start",
+        "unclean-allowed-for-a-while",
         "unclean-election-elect",
         "unclean-election-wait",
         "unheard-shrink",

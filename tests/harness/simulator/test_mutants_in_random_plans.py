@@ -70,6 +70,8 @@ def looks_at_no_batch(image, rules):
     return recover(replace(image, clean_broker_epoch=-1), rules)
 
 
+on_unclean = Controller._on_unclean
+
 MUTANTS = [
     ("isr-not-shrunk", Leadership, "_maybe_shrink", lambda *_: None, 43),  # 4 of 3,000
     ("isr-not-shrunk", Controller, "_leave", takes_nobody_out, 24),  # 9 of 300
@@ -92,3 +94,19 @@ def test_a_random_plan_shows_it(anomaly, of, name, instead, index, variant, monk
 
     monkeypatch.setattr(of, name, instead)
     assert anomaly in {one.name for one in execute(plan, variant).verdict.anomalies if one.verdict == "violation"}
+
+
+def forgets_that_they_are_forbidden(controller, now, m):
+    on_unclean(controller, now, m)
+    controller.unclean = True
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7", "kafka-3.7", "kafka-4.0"])
+def test_a_controller_that_goes_on_electing_uncleanly_is_found(variant, monkeypatch):
+    """Two of five plans of the profile show it, and one of five loses what was acknowledged."""
+    plan = generate_plan(7, 7, "unclean", ClusterSpec())
+    assert execute(plan, variant).verdict.valid == "valid"
+
+    monkeypatch.setattr(Controller, "_on_unclean", forgets_that_they_are_forbidden)
+    found = {one.name for one in execute(plan, variant).verdict.anomalies if one.verdict == "violation"}
+    assert {"unasked-election", "lost-committed-write"} <= found

@@ -70,6 +70,8 @@ def test_it_is_told_in_an_order_for_reading():
         "ELR switched off and on (KIP-966)",
         "min ISR of a partition (KIP-966)",
         "min ISR of a leader that hears late (KIP-966)",
+        "unclean elections allowed (KAFKA-6835)",
+        "unclean elections in KRaft (KAFKA-12670)",
         "ISR of an operator's election (KIP-279)",
         "no answer about an epoch (KIP-279)",
         "log ends of followers (missed reign)",
@@ -155,36 +157,36 @@ def test_where_only_one_has_something_to_say_the_other_is_silent():
             "kafka-0.10",
             (
                 "truncation=hw, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, refuse-strangers, "
-                "KAFKA-7164, KAFKA-7414, KAFKA-7786"
+                "heed-unclean, KAFKA-7164, KAFKA-7414, KAFKA-7786"
             ),
         ),
         (
             "kafka-0.11",
             (
                 "truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, refuse-strangers, "
-                "delete-records, KAFKA-7414, KAFKA-7415, KAFKA-7786"
+                "delete-records, heed-unclean, KAFKA-7414, KAFKA-7415, KAFKA-7786"
             ),
         ),
         (
             "kafka-2.1+no-hw-fence",
             (
                 "truncation=kip279, fetch-fence, truncation-fence, isr-fence, fresh-answers, leader-writes-isr, "
-                "shrink-raises-epoch, whole-target, delete-records"
+                "shrink-raises-epoch, whole-target, delete-records, elect-when-allowed, heed-unclean"
             ),
         ),
         (
             "kafka-2.7+KAFKA-13141",
             (
                 "truncation=fetch, all-fences, bounce-detection, fresh-answers, partition-failure, shrink-raises-epoch, "
-                "replace-reassignment, whole-target, delete-records, KAFKA-13141"
+                "replace-reassignment, whole-target, delete-records, elect-when-allowed, heed-unclean, KAFKA-13141"
             ),
         ),
         (
             "kafka-3.7+KAFKA-19522",
             (
                 "truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, fresh-answers, "
-                "partition-failure, metadata-log, replace-reassignment, refuse-strangers, delete-records, KAFKA-15665, "
-                "KAFKA-19522"
+                "partition-failure, metadata-log, replace-reassignment, refuse-strangers, delete-records, heed-unclean, "
+                "KAFKA-15665, KAFKA-19522"
             ),
         ),
     ],

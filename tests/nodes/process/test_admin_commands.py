@@ -69,6 +69,20 @@ def test_the_controller_fails_and_another_one_takes_over(cluster):
     assert cluster.settled() == other
 
 
+def test_unclean_elections_are_allowed_and_forbidden(cluster):
+    controller = cluster.admin(0)
+    controller("watch", events=["unclean-switch"])
+    controller("unclean", on=True)
+    controller("unclean", on=False)
+    while len(controller.traces) < 2:
+        controller.read_line()
+    controller("watch", events=[])
+
+    assert [trace[1:] for trace in controller.traces] == [[0, "unclean-switch", "", on] for on in (True, False)]
+    controller.traces.clear()
+    cluster.settled()
+
+
 def test_watching(cluster):
     leader = cluster.leader()
     base = cluster.status(leader, "t-0")["leo"]
@@ -103,6 +117,8 @@ def test_watching(cluster):
         (1, {"do": "elect", "partition": "t-0", "how": "forced", "target": 1}, "only the controller holds elections"),
         (1, {"do": "controller", "there": True}, "only the controller, or a metadata store, can be handed over"),
         (0, {"do": "controller", "there": 1}, "there must be true or false, not 1"),
+        (1, {"do": "unclean", "on": True}, "only the controller holds elections"),
+        (0, {"do": "unclean", "on": 1}, "on must be true or false, not 1"),
         (0, {"do": "elect", "partition": "t-9", "how": "forced", "target": 1}, "there is no partition 't-9'"),
         (0, {"do": "elect", "partition": "t-0", "how": "fair", "target": 1}, "how must be one of preferred"),
         (

@@ -325,18 +325,26 @@ def test_a_refused_election_is_a_sentence(word, kind):
     run(main)
 
 
-def test_min_isr_of_topics_is_set():
+@pytest.mark.parametrize(
+    ("ask", "setting", "value"),
+    [
+        (lambda operations: operations.set_min_isr(["t"], 1), "min.insync.replicas", "1"),
+        (lambda operations: operations.allow_unclean(["t"], on=True), "unclean.leader.election.enable", "true"),
+        (lambda operations: operations.allow_unclean(["t"], on=False), "unclean.leader.election.enable", "false"),
+    ],
+)
+def test_settings_of_topics_are_set(ask, setting, value):
     async def main():
         seen = []
         async with Broker((*BROKER_APIS, ALTER_CONFIGS)) as broker:
             broker.answers = {METADATA: cluster(1), ALTER_CONFIGS: lambda r: (seen.append(r), configured())[1]}
-            await asked_of(broker).set_min_isr(["t"], 1)
+            await ask(asked_of(broker))
             broker.answers[ALTER_CONFIGS] = lambda _: configured(ErrorCode.invalid_config)
-            with pytest.raises(OperationError, match=r"min.insync.replicas of t cannot be set: .*INVALID_CONFIG"):
-                await asked_of(broker).set_min_isr(["t"], 1)
+            with pytest.raises(OperationError, match=rf"{setting} of t cannot be set: .*INVALID_CONFIG"):
+                await ask(asked_of(broker))
         (resource,) = seen[0].resources
         assert (resource.resource_type, resource.resource_name) == (2, "t")
-        assert [(c.name, c.config_operation, c.value) for c in resource.configs] == [("min.insync.replicas", 0, "1")]
+        assert [(c.name, c.config_operation, c.value) for c in resource.configs] == [(setting, 0, value)]
         assert not seen[0].validate_only
 
     run(main)

@@ -42,15 +42,16 @@ class Simulated:
 @pytest.fixture
 def run(monkeypatch, tmp_path):
     @contextmanager
-    def open_session(system, brokers, tell):
+    def open_session(system, brokers, tell, *, go_on):
         run.opened.append((system.name, brokers))
+        run.going_on.append(go_on)
         try:
             yield Simulated(run)
         finally:
             run.closed.append(system.name)
 
     def run(*arguments):
-        run.opened, run.closed, run.ran = [], [], 0
+        run.opened, run.closed, run.going_on, run.ran = [], [], [], 0
         return CliRunner().invoke(
             soak_command, ["--out", str(run.folder), "--jobs", "1", *arguments], standalone_mode=False
         )
@@ -193,3 +194,10 @@ def test_what_cannot_be_asked_for_is_refused(run, arguments, words):
 
     assert words in told.exception.format_message()
     assert run.opened == []
+
+
+def test_nodes_go_on_unless_they_are_to_be_fresh(run):
+    run("--systems", "tidemark", "--profiles", "intact", "--plans", "1")
+    assert run.going_on == [True]
+    run("--systems", "tidemark", "--profiles", "intact", "--plans", "2", "--fresh")
+    assert run.going_on == [False]

@@ -25,22 +25,24 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
     assert code == 0
     assert out == (
         "kafka-0.10  truncation=hw, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
-        "refuse-strangers, KAFKA-7164, KAFKA-7414, KAFKA-7786\n"
+        "refuse-strangers, heed-unclean, KAFKA-7164, KAFKA-7414, KAFKA-7786\n"
         "kafka-0.11  truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
-        "refuse-strangers, delete-records, KAFKA-7414, KAFKA-7415, KAFKA-7786\n"
+        "refuse-strangers, delete-records, heed-unclean, KAFKA-7414, KAFKA-7415, KAFKA-7786\n"
         "kafka-2.0   truncation=kip279, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
-        "delete-records, KAFKA-7786\n"
+        "delete-records, heed-unclean, KAFKA-7786\n"
         "kafka-2.1   truncation=kip279, all-fences, fresh-answers, leader-writes-isr, shrink-raises-epoch, "
-        "whole-target, delete-records\n"
+        "whole-target, delete-records, elect-when-allowed, heed-unclean\n"
         "kafka-2.7   truncation=fetch, all-fences, bounce-detection, fresh-answers, partition-failure, "
-        "shrink-raises-epoch, replace-reassignment, whole-target, delete-records\n"
-        "kafka-3.7   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, fresh-answers, "
-        "partition-failure, metadata-log, replace-reassignment, refuse-strangers, delete-records, KAFKA-15665\n"
+        "shrink-raises-epoch, replace-reassignment, whole-target, delete-records, elect-when-allowed, "
+        "heed-unclean\n"
+        "kafka-3.7   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, "
+        "fresh-answers, partition-failure, metadata-log, replace-reassignment, refuse-strangers, "
+        "delete-records, heed-unclean, KAFKA-15665\n"
         "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr, "
-        "fresh-answers, partition-failure, metadata-log, replace-reassignment, whole-target, refuse-strangers, "
-        "delete-records\n"
-        "fluss-0.9   truncation=log-end, no-fences, bounce-detection, min-isr-gate, fresh-answers, partition-failure, "
-        "whole-target, refuse-strangers, forget-log-ends, KAFKA-7128\n"
+        "fresh-answers, partition-failure, metadata-log, replace-reassignment, whole-target, "
+        "refuse-strangers, delete-records, heed-unclean\n"
+        "fluss-0.9   truncation=log-end, no-fences, bounce-detection, min-isr-gate, fresh-answers, "
+        "partition-failure, whole-target, refuse-strangers, heed-unclean, forget-log-ends, KAFKA-7128\n"
         "quorum-hwm  rejoin=leader\n"
         "raft\n"
         "reconciliation\n"
@@ -68,9 +70,9 @@ def test_two_names_tell_what_differs_and_nothing_else(variants):
 
 
 def test_two_names_for_one_protocol_do_the_same(variants):
-    _, out, _ = variants("kafka-2.0", "kafka-2.1+no-fences+no-fresh-answers")
+    _, out, _ = variants("kafka-2.0", "kafka-2.1+no-fences+no-fresh-answers+no-elect-when-allowed")
 
-    assert out == "kafka-2.0 and kafka-2.1+no-fences+no-fresh-answers do the same.\n"
+    assert out == "kafka-2.0 and kafka-2.1+no-fences+no-fresh-answers+no-elect-when-allowed do the same.\n"
 
 
 def test_three_names_are_told_in_full_one_after_the_other(variants):

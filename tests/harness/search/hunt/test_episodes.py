@@ -19,6 +19,7 @@ from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec
 from tidemark.nemesis.kinds import CONTROLLER_LINKS
 from tidemark.nemesis.long_lasting import end_of_long, is_long
 from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.controller.elections import Controller
 from tidemark.nodes.core.controller.kraft import KRaftController
 from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import parse_variant
@@ -553,6 +554,17 @@ def test_elr_that_is_switched_at_a_bad_time(name, anomaly):
 
     assert shown_by(name, "kafka-4.0+forget-log-ends", cluster, 40, "features")[anomaly] >= 1
     assert not shown_by(name, "kafka-4.0+forget-log-ends+safe-elr-switch", cluster, 40, "features")
+
+
+def test_a_controller_that_goes_on_electing_when_it_may_not_any_more(monkeypatch):
+    name, cluster = "unclean elections for a while", ClusterSpec()
+    assert not shown_by(name, "kafka-4.0+forget-log-ends", cluster, 40, "unclean")
+
+    monkeypatch.setattr(Controller, "_unclean_changed", lambda self, _now: setattr(self, "unclean", True))
+    monkeypatch.setattr(KRaftController, "_unclean_changed", Controller._unclean_changed)
+    shown = shown_by(name, "kafka-4.0+forget-log-ends", cluster, 40, "unclean")
+    assert shown["unasked-election"] >= 10
+    assert shown["lost-committed-write"] >= 5
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,13 @@ def test_a_min_isr_is_set_and_set_back():
     assert [deed for deed in deeds(found) if deed.startswith("set")] == ["set min ISR to 1", "set min ISR to 2"]
 
 
+def test_unclean_elections_are_allowed_and_forbidden():
+    found = story(Fault("unclean-allowed", 700_000, 200_000))
+
+    deed = "unclean elections"
+    assert [one for one in deeds(found) if one.endswith(deed)] == [f"allow {deed}", f"forbid {deed}"]
+
+
 def test_elr_is_switched_off_and_on():
     found = story(Fault("elr-off", 700_000, 200_000), variant="kafka-4.0")
 

@@ -306,6 +306,14 @@ def test_min_isr_is_set_by_the_controllers_keeper():
     assert kafka().set_min_isr({0: PlayedControl()}, {"t"}, 1) == "the sidecar cannot do min-isr"
 
 
+def test_unclean_elections_are_allowed_by_the_controllers_keeper():
+    controller = PlayedControl(unclean={})
+
+    assert kafka().allow_unclean({0: controller}, {"u", "t"}, on=True) == ""
+    assert controller.asked == [("unclean", {"topics": ["t", "u"], "on": True})]
+    assert kafka().allow_unclean({0: PlayedControl()}, {"t"}, on=False) == "the sidecar cannot do unclean"
+
+
 def test_elr_is_switched_by_the_controllers_keeper():
     controller = PlayedControl(elr={})
 

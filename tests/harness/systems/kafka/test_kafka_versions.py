@@ -255,16 +255,20 @@ def test_the_model_of_a_binary_under_a_protocol(version, protocol, rule, epochs,
     assert (model.truncation, model.has_epoch_cache, bool(model.fences)) == (rule, epochs, fenced)
 
 
+BEFORE_39 = "+no-elect-when-allowed+no-heed-unclean"
+
+
 @pytest.mark.parametrize(
     ("version", "model"),
     [
-        ("3.4.1", "kafka-2.7+metadata-log+no-whole-target+refuse-strangers"),
-        ("3.5.2", "kafka-2.7+broker-epochs+metadata-log+no-whole-target+refuse-strangers"),
+        ("3.4.1", f"kafka-2.7+metadata-log+no-whole-target+refuse-strangers{BEFORE_39}"),
+        ("3.5.2", f"kafka-2.7+broker-epochs+metadata-log+no-whole-target+refuse-strangers{BEFORE_39}"),
         (
             "3.6.2",
-            "kafka-2.7+broker-epochs+metadata-log+no-whole-target+refuse-strangers+no-shrink-raises-epoch",
+            f"kafka-2.7+broker-epochs+metadata-log+no-whole-target+refuse-strangers{BEFORE_39}+no-shrink-raises-epoch",
         ),
-        ("3.7.2", "kafka-3.7"),
+        ("3.7.2", "kafka-3.7+no-heed-unclean"),
+        ("3.8.1", "kafka-3.7+whole-target+no-heed-unclean"),
         ("3.9.1", "kafka-3.7+whole-target"),
         ("4.0.1", "kafka-3.7+whole-target"),
         ("4.1.1", "kafka-4.0"),

@@ -1,5 +1,6 @@
 """What brokers and controller say to each other arrives as it was said."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -85,6 +86,11 @@ def test_state(heard, leader, eligible):
 
 def test_what_a_broker_is_to_delete_and_which_controller_says_so(heard):
     state = LeaderAndIsr(0, "t-3", 2, 7, (2, 3), 12, (2, 3), 44, (2, 3), delete=True, controller_epoch=4)
+    assert t.state_message(heard(4, 4, t.state_request(state))) == state
+
+
+def test_what_an_operator_has_set(heard):
+    state = replace(STATE, min_isr=2, settings=3, unclean=True)
     assert t.state_message(heard(4, 4, t.state_request(state))) == state
 
 

@@ -56,6 +56,10 @@ class Kafka:
         self._ask("min ISR", *topics, min_isr)
         self.log(self._metadata.config("min.insync.replicas", str(min_isr)))
 
+    async def allow_unclean(self, topics, *, on):
+        self._ask("unclean", *topics, on)
+        self.log(self._metadata.config("unclean.leader.election.enable", str(on).lower()))
+
     async def switch_elr(self, *, on):
         self._ask("ELR", on)
         self.log(self._metadata.feature("eligible.leader.replicas.version", int(on)))
@@ -344,6 +348,15 @@ def test_min_isr_is_set_and_what_comes_of_it_is_traced(run, kafka, trace):
     assert run(set_min_isr) == {}
     assert kafka.asked[-1] == ("min ISR", "t", 1)
     assert [entry[1:] for entry in trace if entry[2] == "min-isr"] == [(0, "min-isr", "", 1)]
+
+
+def test_unclean_elections_are_allowed_and_that_is_traced(run, kafka, trace):
+    async def allow_unclean(controller):
+        return await controller.allow_unclean(["t"], on=True)
+
+    assert run(allow_unclean) == {}
+    assert kafka.asked[-1] == ("unclean", "t", True)
+    assert [entry[1:] for entry in trace if entry[2] == "unclean-switch"] == [(0, "unclean-switch", "", True)]
 
 
 def test_elr_is_switched_and_that_is_traced(run, kafka, trace):

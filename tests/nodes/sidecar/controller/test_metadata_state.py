@@ -258,3 +258,10 @@ def test_what_a_topic_begins_with_is_no_change(cluster, metadata):
     told = cluster(metadata.topic(), metadata.config("min.insync.replicas", "2"), metadata.partition())
 
     assert [event[0] for event in told] == ["elect"]
+
+
+def test_that_unclean_elections_are_allowed_is_told(led, metadata):
+    assert led(metadata.config("unclean.leader.election.enable", "true")) == [("unclean-switch", "", True)]
+    assert led(metadata.config("unclean.leader.election.enable", "true")) == []
+    assert led(metadata.config("unclean.leader.election.enable", "false", resource="other")) == []
+    assert led(metadata.config("unclean.leader.election.enable", "false")) == [("unclean-switch", "", False)]

@@ -172,3 +172,31 @@ def test_the_log_of_a_real_cluster(tmp_path, real_log):
     }  # fmt: skip
     times = [at for at, _ in told]
     assert times == sorted(times)
+
+
+def settings(**values):
+    return json.dumps({"version": 1, "config": {name.replace("_", "."): value for name, value in values.items()}})
+
+
+def test_that_unclean_elections_are_allowed_is_told(led, zookeeper):
+    node = "/config/topics/t"
+
+    assert led(zookeeper.set_data(node, settings(unclean_leader_election_enable="true"), 1)) == [
+        ("unclean-switch", "", True)
+    ]
+    assert led(zookeeper.set_data(node, settings(unclean_leader_election_enable="true", retention_ms="1"), 2)) == []
+    assert led(zookeeper.set_data(node, settings(retention_ms="1"), 3), zookeeper.set_data(node, "[]", 4)) == []
+    assert led(zookeeper.set_data(node, settings(unclean_leader_election_enable="false"), 5)) == [
+        ("unclean-switch", "", False)
+    ]
+
+
+def test_what_a_topic_begins_with_is_no_change_and_another_topic_is_none_of_ours(cluster, zookeeper):
+    made = settings(unclean_leader_election_enable="true")
+
+    assert cluster(
+        zookeeper.create("/config/topics/t", made),
+        zookeeper.create("/brokers/topics/t", json.dumps({"version": 2, "partitions": {"0": [1, 2, 3]}})),
+        zookeeper.create("/brokers/topics/u", json.dumps({"version": 2, "partitions": {"0": [1, 2, 3]}})),
+        zookeeper.set_data("/config/topics/u", made, 1),
+    ) == []  # fmt: skip
