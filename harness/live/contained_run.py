@@ -124,24 +124,25 @@ def run_plan(  # noqa: PLR0913 (what a run is made of)
     suffered = suffer(plan, family_of(variant), refused)
     meta |= suffered.told()
     with Recorder(meta, folder, progress.note) as recorder:
-        before = left.started_for if left else None
-        live = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system, before=before)
-        if left is not None and live.goes_on:
+        leaves, left = left is not None, NodesLeft() if left is None else left
+        live = LiveCluster(
+            cluster.machines, plan, variant, recorder, delay=delay, system=system, before=left.started_for
+        )
+        if live.goes_on:
             meta["runs_before"] = left.runs
-        elif left is not None:
+        else:
             left.none()
         go_on = False
         try:
             done = _Run(live, plan, suffered, recorder, progress, folder).carry_out(clients, meta)
-            go_on = left is not None and may_go_on(live, plan)
+            go_on = leaves and may_go_on(live, plan)
         except Exception:
             _save_evidence(live, folder)
             raise
         finally:
-            ended = live.close(go_on=go_on)
-            if left is not None and go_on and ended:
+            if live.close(go_on=go_on) and go_on:
                 left.by(live.deployment)
-            elif left is not None:
+            else:
                 left.none()
         return done
 

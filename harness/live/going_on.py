@@ -1,6 +1,6 @@
 """Whether the nodes of a run may go on into the next: what a run has done to them must not be there any more.
 
-Starting the nodes is most of what a run on real brokers costs. A run on nodes that go on has new topics and new clients, and
+Starting the nodes is two fifths of what a run on real brokers costs. A run on nodes that go on has new topics and new clients, and
 everything it is judged by begins with it; only the processes are older.
 """
 

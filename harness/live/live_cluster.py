@@ -12,18 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from tidemark.checkers.history.trace_events import (
-    KIND,
-    NODE,
-    Elect,
-    ElrSwitch,
-    Fence,
-    IsrChange,
-    MinIsr,
-    Reassign,
-    Register,
-    Unfence,
-)
+from tidemark.checkers.history.trace_events import KIND, NODE
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
@@ -59,6 +48,7 @@ from tidemark.nemesis.damage import Damage
 from tidemark.nemesis.kinds import MOVES_LOGS
 from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
 from tidemark.nemesis.plan import TRANSACTIONS
+from tidemark.nodes.admin.trace_file import DECIDED
 from tidemark.nodes.families import AnyVariant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
@@ -67,8 +57,6 @@ for its clock."""
 
 MOVE = "move-log-dir"
 """What an order to move a log is called where it was refused."""
-DECIDED = frozenset(one.kind for one in (Elect, IsrChange, Reassign, Register, Fence, Unfence, MinIsr, ElrSwitch))
-"""What a controller traces of what it decides."""
 BOOT_S = 20.0
 START_ALL_S = 240.0
 SETTLE_S = 240.0
@@ -417,19 +405,18 @@ class LiveCluster(ClusterNodes):
     def set_min_isr(self, order: int | None) -> int:
         """Have an operator set it."""
         min_isr = self.deployment.cluster.min_isr_of(order)
-        topics = {partition.rpartition("-")[0] for partition in self.partitions()}
+        topics = self.deployment.topics
         self._change("min-isr", min_isr, self._setting(lambda able: able.set_min_isr(self.controls, topics, min_isr)))
         return min_isr
 
     def allow_unclean(self, *, on: bool | None) -> None:
         """Have an operator set it."""
         allowed = self.deployment.cluster.settings.unclean_election if on is None else on
-        topics = {partition.rpartition("-")[0] for partition in self.partitions()}
 
         def change() -> str:
             if not isinstance(self.system, AllowsUnclean):
                 return CANNOT_CHANGE_SETTINGS
-            return self.system.allow_unclean(self.controls, topics, on=allowed)
+            return self.system.allow_unclean(self.controls, self.deployment.topics, on=allowed)
 
         self._change("unclean", int(allowed), change)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tidemark.harness.runs.shown_as import without_quorum
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import parse_variant
 
@@ -55,11 +56,11 @@ def what_ran(world: str, system: str) -> tuple[str, str]:
 
 def _which_kafka(name: str) -> str:
     """The release and its protocol; of somebody's own build the digest of its jars, too."""
-    name, _, controllers = name.partition("@3-")
+    name, controllers = without_quorum(name)
     binary, at, protocol = name.partition("@")
     version, _, digest = binary.partition("+")
     built = f", as somebody built it (digest {digest})," if digest else ""
-    return f"{version}{at}{protocol}{built}" + (f" with a quorum of 3 {controllers}" if controllers else "")
+    return f"{version}{at}{protocol}{built}" + (f" with a quorum of {controllers}" if controllers else "")
 
 
 def _is_known(variant: str) -> bool:

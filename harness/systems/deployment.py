@@ -45,3 +45,8 @@ class Deployment:
         """The nodes that run a process: the brokers, after node 0 if the protocol has a controller or a metadata store."""
         brokers = self.cluster.broker_ids()
         return (CONTROLLER, *brokers) if family_of(self.variant).has_node_0 else brokers
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics of the run's partitions."""
+        return frozenset(partition.rpartition("-")[0] for partition in self.cluster.assignment())

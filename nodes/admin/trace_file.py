@@ -17,6 +17,10 @@ Entry: TypeAlias = tuple[Any, ...]
 
 WITH_BATCH = frozenset({"append", "stored"})
 """Events that tell of a batch."""
+DECIDED = frozenset(
+    {"elect", "isr-change", "reassign", "register", "fence", "unfence", "min-isr", "elr-switch", "unclean-switch"}
+)
+"""Events that tell what a controller has decided."""
 QUORUM_DECIDED, QUORUM_ORDERED = "quorum-decided", "quorum-ordered"
 """What each of several controllers traces: a decision that is committed, with its offset and place in the metadata log, what it
 is, and its fields; and an operator's order, as ``ordered``. In a history they are one controller's.

@@ -20,6 +20,8 @@ CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 
 LOCK = ".lock"
 METADATA_LOG = "__cluster_metadata-0"
+METADATA_SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+"""A snapshot of that log: end offset, and leader epoch of the record before it."""
 NEEDED_INDEXES = (".index", ".timeindex")
 """A segment without one of these is recovered."""
 

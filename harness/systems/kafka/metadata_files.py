@@ -6,12 +6,11 @@ checksums (CRC-32C, over all that follows it) do.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.trace_events import MetadataLog
 from tidemark.harness.systems.kafka.places import KafkaPlaces
-from tidemark.nodes.formats.partition_files import METADATA_LOG
+from tidemark.nodes.formats.partition_files import METADATA_LOG, METADATA_SNAPSHOT
 from tidemark.nodes.formats.record_batch import HEADER_SIZE, read_header
 from tidemark.nodes.formats.segment import base_of
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.collect import Evidence
 
-_SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _PLACES = KafkaPlaces()
 FOLDERS = tuple(
     f"{above}/{METADATA_LOG}"
@@ -45,7 +43,7 @@ def metadata_log_of(evidence: Evidence, hw: int) -> TraceEvent | None:
     if not segments:
         return None
     batches = tuple(batch for _, content in segments for batch in batches_in(content))
-    names = (_SNAPSHOT.fullmatch(path.rpartition("/")[2]) for path in sorted(found))
+    names = (METADATA_SNAPSHOT.fullmatch(path.rpartition("/")[2]) for path in sorted(found))
     snapshots = tuple((int(name[1]), int(name[2])) for name in names if name is not None)
     return (MetadataLog.kind, "", segments[0][0], hw, snapshots, batches)
 

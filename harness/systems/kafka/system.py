@@ -263,8 +263,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
 
     def clear(self, controls: Mapping[int, NodeControl], before: Deployment) -> None:
         """Delete its topics, through Kafka's own API, and have the sidecars begin anew."""
-        topics = sorted({partition.rpartition("-")[0] for partition in before.cluster.assignment()})
-        controls[CONTROLLER].admin.ask("delete-topics", timeout_s=TOPIC_S, topics=topics)
+        self._ask(controls, "delete-topics", TOPIC_S, topics=sorted(before.topics))
         _ask_all(controls, "next-run")
 
     def forget(self, controls: Mapping[int, NodeControl], after: Deployment) -> None:

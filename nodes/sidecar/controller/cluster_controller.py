@@ -106,8 +106,8 @@ class ClusterController:
         standing = self._log.standing()
         empty_trace()
         traced_before(self._trace).write_text(str(self._log.told - len(standing)))
-        now = self._latest_us = max(self._latest_us, time.monotonic_ns() // 1000)
-        self._write([(now, self._node, *event) for event in standing])
+        now_us = self._asked_us()
+        self._write([(now_us, self._node, *event) for event in standing])
 
     async def _watch(self) -> None:
         while True:

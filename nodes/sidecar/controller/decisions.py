@@ -13,9 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from tidemark.nodes.core.messages import CONTROLLER
 
 Event: TypeAlias = tuple[Any, ...]
-"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register``, ``fence``, ``min-isr``, ``elr-switch``
-or ``unclean-switch``, with the fields of docs/history.md.
-"""
+"""``(event, partition, *fields)``: one of :data:`tidemark.nodes.admin.trace_file.DECIDED`, with the fields of docs/history.md."""
 
 PREFERRED, FORCED, UNCLEAN = "preferred", "forced", "unclean"
 INITIAL, ONLINE, OFFLINE, RESUMED, LAST_KNOWN = "initial", "online", "offline", "resumed", "last-known"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tidemark.nodes.admin.trace_file import QUORUM_DECIDED
+from tidemark.nodes.admin.trace_file import DECIDED, QUORUM_DECIDED
 from tidemark.nodes.formats.partition_files import METADATA_LOG
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 from tidemark.nodes.sidecar.controller.committed_state import CommittedControllerLog
@@ -16,10 +16,6 @@ from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerLog
 from tidemark.nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
 from tidemark.nodes.sidecar.server_files import metadata_directory
-
-DECIDED = frozenset(
-    {"elect", "isr-change", "reassign", "register", "fence", "unfence", "min-isr", "elr-switch", "unclean-switch"}
-)
 
 
 def open_controller_log(config: SidecarConfig) -> ControllerLog:

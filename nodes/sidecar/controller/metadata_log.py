@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from tidemark.nodes.formats.partition_files import METADATA_SNAPSHOT
 from tidemark.nodes.formats.record_batch import HEADER_SIZE, Header, read_header, records_of
 from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
 from tidemark.nodes.sidecar.controller.growing_files import GrowingFiles, Used
 
 _SEGMENT = re.compile(r"(\d{20})\.log")
-_SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
 _CONTROL = 0x20
 _SUM_FROM = 21
 _FRAME_VERSION = 1
@@ -149,5 +149,5 @@ def _base_offset(name: str) -> int | None:
 
 
 def _end_offset(name: str) -> int | None:
-    match = _SNAPSHOT.fullmatch(name)
+    match = METADATA_SNAPSHOT.fullmatch(name)
     return int(match[1]) if match else None
