@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -59,7 +59,8 @@ def planned_runs(
     plans: int,
     seed: int,
     cluster: ClusterSpec,
-    kind: str | None = None,
+    intensity: float = 1,
+    as_asked: Callable[[Plan], Plan] = lambda plan: plan,
     time_scale: float | None = None,
 ) -> list[PlannedRun]:
     """All of them in the order of work: rounds of plans, in each system by system and profile by profile.
@@ -70,16 +71,16 @@ def planned_runs(
         plans: how many of each profile; every system meets the same ones.
         seed: of the plans.
         cluster: their cluster.
-        kind: the object that clients work on; none, the system's first workload.
+        intensity: how hard faults strike.
+        as_asked: a plan with the clients that somebody asked for.
         time_scale: all times of a plan are multiplied by this; by what each system needs, unless told otherwise.
     """
     return [
-        _planned(name, system, profile, plan if kind is None else plan.with_workload(kind), time_scale)
+        _planned(name, system, profile, as_asked(generate_plan(seed, index, profile, cluster, intensity)), time_scale)
         for began in range(0, plans, ROUND)
         for name, system in systems.items()
         for profile in profiles
         for index in range(began, min(began + ROUND, plans))
-        for plan in (generate_plan(seed, index, profile, cluster),)
     ]
 
 

@@ -19,11 +19,12 @@ from tidemark.cli.output import output
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import system_called
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
-from tidemark.cli.workload_options import object_option
+from tidemark.cli.workload_options import WorkloadOptions, object_option
 from tidemark.cli.world import clusters, clusters_option, containers
 from tidemark.cli.writing_to import writing_file
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
+from tidemark.nemesis import Plan, PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,7 @@ Examples:
   tidemark soak                                                    30 plans of three profiles on six systems: hours
   tidemark soak --systems kafka:4.1.1 --profiles destructive --plans 10
   tidemark soak --systems tidemark --profiles destructive --plans 5        our own nodes
+  tidemark soak --systems kafka:4.3.1 --workload transactions --profiles from-clients --intensity 8 --duration 20 --rate 8
   tidemark soak --no-run                                           how it stands
   tidemark soak --no-run --judge-again                             after a checker has changed
   tidemark soak --out results/published/soak --page docs/results/soak.md
@@ -63,6 +65,8 @@ class SoakOptions(Options):
     profiles: tuple[str, ...] = option("Faults to draw from.", type=given.ProfileNames(), default=PROFILES_OF_BROKERS)
     plans: int = option("Plans of each profile on each system.", type=given.POSITIVE, default=30)
     seed: int = option("Seed of the plans.", type=given.SEED, default=1)
+    intensity: float = shared(given.intensity_option)
+    workload: WorkloadOptions = group(WorkloadOptions)
     object_kind: str | None = shared(object_option)
     cluster: ClusterOptions = group(ClusterOptions)
     time_scale: float | None = option(
@@ -78,6 +82,15 @@ class SoakOptions(Options):
     judge_again: bool = flag("Judge the histories that are kept with the checkers as they are now.")
     as_json: bool = shared(given.json_option)
 
+    def as_asked(self, plan: Plan) -> Plan:
+        """A plan with the clients that were asked for.
+
+        Raises:
+            PlanError: nobody can run it.
+        """
+        plan = self.workload.asked().of(plan)
+        return plan if self.object_kind is None else plan.with_workload(self.object_kind)
+
 
 @click.command("soak", epilog=EPILOG)
 @taking(SoakOptions)
@@ -91,15 +104,17 @@ def soak_command(options: SoakOptions) -> int:
 
     status = output(stderr=True)
     systems = _systems(options.systems)
-    planned = planned_runs(
-        systems,
-        options.profiles,
-        plans=options.plans,
-        seed=options.seed,
-        cluster=options.cluster.spec(),
-        kind=options.object_kind,
-        time_scale=options.time_scale,
-    )
+    with refused(PlanError, usage=True):
+        planned = planned_runs(
+            systems,
+            options.profiles,
+            plans=options.plans,
+            seed=options.seed,
+            cluster=options.cluster.spec(),
+            intensity=options.intensity,
+            as_asked=options.as_asked,
+            time_scale=options.time_scale,
+        )
     results = KeptResults(given.writable_folder(options.out))
     runs: Runs = [(run, kept_run(run, results)) for run in planned]
     kept = [one for _, one in runs]
@@ -188,7 +203,7 @@ def open_session(
 def _typed(options: SoakOptions) -> str:
     """The command as it was typed, without what only asks how it stands."""
     words = ["tidemark", "soak"]
-    values = asdict(options) | asdict(options.cluster)
+    values = asdict(options) | asdict(options.cluster) | asdict(options.workload)
     for name, word in options.typed.items():
         if name not in ("no_run", "judge_again", "as_json", "jobs"):
             value = values[name]

@@ -146,7 +146,9 @@ def test_clients_work_on_the_object_that_is_asked_for():
     system = find_system("nats:2.15.1")
     asked = {"plans": 1, "seed": 1, "cluster": ClusterSpec()}
     (log,) = planned_runs({system.name: system}, ["intact"], **asked)
-    (queue,) = planned_runs({system.name: system}, ["intact"], **asked, kind="queue")
+    (queue,) = planned_runs(
+        {system.name: system}, ["intact"], **asked, as_asked=lambda plan: plan.with_workload("queue")
+    )
 
     assert (log.plan.workload.object, queue.plan.workload.object) == (None, ObjectWorkload.usual("queue"))
     assert queue.plan.faults == log.plan.faults

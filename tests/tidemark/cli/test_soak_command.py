@@ -17,6 +17,7 @@ from tidemark.harness.machines.errors import EngineError
 from tidemark.harness.machines.interrupts import terminated_like_interrupted
 from tidemark.harness.runs.folder import store_history
 from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis.plan import read_plan
 
 SOME = ("--systems", "kafka:2.8.2@0.10.2,kafka:4.1.1", "--profiles", "intact,destructive", "--plans", "2")
 """Eight runs."""
@@ -194,6 +195,26 @@ def test_what_cannot_be_asked_for_is_refused(run, arguments, words):
 
     assert words in told.exception.format_message()
     assert run.opened == []
+
+
+def test_faults_and_clients_are_as_was_asked_and_make_other_runs(run):
+    one = ("--systems", "tidemark", "--profiles", "intact", "--plans", "1")
+    asked = (*one, "--intensity", "6", "--producers", "5", "--rate", "20", "--batch", "2", "--duration", "1.5")
+    run(*one)
+    run(*asked)
+    plain, busy = sorted(
+        (read_plan(path) for path in run.folder.glob("*/*/*/plan.json")), key=lambda it: len(it.faults)
+    )
+
+    assert run.ran == 1
+    assert len(busy.faults) > len(plain.faults)
+    assert (busy.workload.producers, busy.workload.interval_us, busy.workload.batch) == (5, 50_000, 2)
+    assert busy.faults_end_us == 1_500_000
+    run(*asked, "--page", str(run.folder / "page.md"))
+    assert run.ran == 0
+    assert (
+        " --intensity 6.0 --producers 5 --rate 20.0 --batch 2 --duration 1.5 " in (run.folder / "page.md").read_text()
+    )
 
 
 def test_nodes_go_on_unless_they_are_to_be_fresh(run):
