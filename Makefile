@@ -43,13 +43,17 @@ measure: env ## write down in tests/slow.txt which tests make check leaves out b
 	  $(BIN)/python -m pytest --measure -m "$(QUICK)" -q tests || exit; \
 	  if [ "$$before" = "$$(cksum < tests/slow.txt)" ]; then break; fi; done
 
-test: tools ## lint, and the tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
-	@$(MAKE) --no-print-directory --keep-going -j 2 lint all-but-systems
+test: env ## lint, and the tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
+	@$(MAKE) --no-print-directory --keep-going -j 3 lint all-but-systems
 
-# Lint beside it: in its first minutes many tests wait for images and engines.
-.PHONY: all-but-systems
-all-but-systems: env
+# Lint beside it: packages are waited for, and later images and engines.
+.PHONY: all-but-systems collected
+all-but-systems: tools collected
 	$(PYTEST) -n 4 -m "not systems" $(ARGS)
+
+# Compiles the tests: else each of the four would, at the same time.
+collected: env
+	@$(PYTEST) --collect-only -qq >/dev/null 2>&1 || true
 
 test-systems: tools ## what make test leaves out because it takes minutes: more of it on real processes, brokers and clusters
 	$(PYTEST) -n 2 -m systems $(ARGS)
