@@ -170,6 +170,8 @@ def _versions(kept: KeptFolder) -> Iterator[str]:
     began, ended = kept.at(0), kept.at(int(kept.history.meta["end_us"]))
     if began:
         yield f"- from {began} to {ended}, in the brokers' time"
+    if runs := kept.history.meta.get("runs_before"):
+        yield f"- the processes had carried out {runs} other run{'s' * (runs > 1)} before, with a topic of their own each"
     yield f"- brokers' JVMs: `{' '.join(kept.nodes[max(kept.nodes)].jvm)}`"
 
 

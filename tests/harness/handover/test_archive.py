@@ -111,6 +111,14 @@ def test_a_dump_that_says_otherwise_is_pointed_out(folder):
     assert "| 0 | `0:7` | `0:1` |\n\n**They differ on broker-1.**" in page
 
 
+def test_processes_that_had_carried_out_runs_before_are_said_to(folder):
+    kept = read_kept(folder)
+    assert "other run" not in gather(kept, None).files["README.md"].decode()
+
+    kept.history.meta["runs_before"] = 3
+    assert "- the processes had carried out 3 other runs before" in gather(kept, None).files["README.md"].decode()
+
+
 def test_neither_secrets_nor_paths_of_this_machine_are_in_it(folder):
     files = gather(read_kept(folder), None).files
 
