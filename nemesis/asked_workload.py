@@ -42,8 +42,8 @@ class AskedWorkload:
         }
         if self.rate is not None:
             workload["interval_us"] = max(round(1_000_000 / self.rate), 1)
-        if workload:
-            plan = replace(plan, workload=replace(plan.workload, **workload))
+        if workload:  # then what chance would have sent at which time is not asked for
+            plan = replace(plan, workload=replace(plan.workload, **workload, sends=None))
         if self.duration is None:
             return plan
         end_us, before = round(self.duration * 1_000_000), max(plan.faults_end_us, 1)

@@ -41,3 +41,14 @@ def test_what_nobody_can_run_is_refused():
         AskedWorkload(producers=1001).of(PLAN)
     with pytest.raises(PlanError, match="colour"):
         AskedWorkload.from_json({"colour": 3})
+
+
+def test_what_chance_would_send_makes_way_for_what_was_asked_for():
+    plans = [generate_plan(7, index, "log-dirs", ClusterSpec()) for index in range(40)]
+    with_sends = [plan for plan in plans if plan.workload.sends]
+    asked = [AskedWorkload(producers=1, rate=2).of(plan) for plan in with_sends]
+
+    assert with_sends
+    assert {(plan.workload.producers, plan.workload.interval_us, plan.workload.sends) for plan in asked} == {
+        (1, 500_000, None)
+    }
