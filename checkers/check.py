@@ -20,7 +20,7 @@ from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.elr import was_off
 from tidemark.checkers.history.history import History, Value
 from tidemark.checkers.history.turning_points import turning_points
-from tidemark.checkers.registry import OF_HISTORY, OF_REPLICAS, of_clients, rests_on_memory, seen_in_transactions
+from tidemark.checkers.registry import OF_HISTORY, OF_REPLICAS, of_clients, rests_on_memory, seen_by_coordinators
 from tidemark.checkers.replicas.broker_crashed import told_once
 from tidemark.checkers.replicas.consensus.lost_disks import LostDisks
 from tidemark.checkers.replicas.contract import ALL_PROMISES, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED, WITH_ELR
@@ -141,7 +141,7 @@ def _check(history: History, contract: str | None) -> Verdict:
         names = rests_on_memory() if any(one.verdict == VIOLATION for one in anomalies) else ()
         anomalies = LostDisks(points, meta).excuse(anomalies, names)
         _as_their_reads(fates, anomalies, unexplained)
-    anomalies = told_once(excused(anomalies, history, seen_in_transactions), history.trace, meta)
+    anomalies = told_once(excused(anomalies, history, seen_by_coordinators()), history.trace, meta)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     of_acked = _of_acked(view, clients, fates, deleted, compared)
     stats = statistics(history, view.counts, counts, of_acked, anomalies)
@@ -242,7 +242,7 @@ def _nothing_happened(
             reasons.append("no fault of the plan could be suffered")
     elif (
         history.trace
-        and not (asked_for_none or history.meta.get("transactions"))
+        and not (asked_for_none or any(map(history.meta.get, ("transactions", "share_group"))))
         and not (counts.elections or counts.truncations or counts.recoveries)
     ):
         reasons.append("there was no election beyond the initial one, no truncation and no recovery")

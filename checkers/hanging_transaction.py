@@ -48,16 +48,25 @@ def _anomaly(time: int, partition: str, ends: tuple[int, int]) -> Anomaly:
     return Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence)
 
 
-def excused(anomalies: list[Anomaly], history: History, names: Callable[[], Collection[str]]) -> list[Anomaly]:
-    """The anomalies, with those permitted that may follow from what ``__transaction_state`` has lost; `names` of all that may."""
-    if not history.meta.get("transactions"):
+def excused(
+    anomalies: list[Anomaly], history: History, names: Mapping[str, Callable[[], Collection[str]]]
+) -> list[Anomaly]:
+    """The anomalies, with those permitted that may follow from what coordinators' logs have lost.
+
+    Args:
+        anomalies: of a run.
+        history: where it says when that may have been.
+        names: entry of the meta line that tells of a coordinator → gives the names of all that may follow.
+    """
+    told = [name for name in names if history.meta.get(name)]
+    if not told:
         return anomalies
     lost = [event[TIME] for event in history.trace if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES]
     allowed = Allowance(history).first_us
     since = min(lost if allowed is None else [allowed, *lost], default=None)
     if since is None:
         return anomalies
-    may = names()
+    may = {name for one in told for name in names[one]()}
     return [
         replace(one, verdict=PERMITTED, clause=NEEDS_REPLICAS)
         if one.verdict == VIOLATION and one.name in may and one.time >= since

@@ -48,6 +48,8 @@ from tidemark.checkers.replicas.two_leaders import TwoLeaders
 from tidemark.checkers.replicas.unasked_election import unasked_elections
 from tidemark.checkers.replicas.undeleted import undeleted
 from tidemark.checkers.replicas.wrong_deletion import WrongDeletion
+from tidemark.checkers.share_group import NAMES as OF_SHARE_GROUPS
+from tidemark.checkers.share_group import share_group
 from tidemark.checkers.verdict.verdict import Anomaly
 
 if TYPE_CHECKING:
@@ -387,6 +389,15 @@ OF_HISTORY: Final = (
         lambda history, _: crashes(history.meta),
     ),
     HistoryChecker(
+        {
+            "lost-to-group": "A record is in the log, and the members of a share group were never given it to the end.",
+            "redelivered": "A member of a share group was given a record that had been confirmed as accepted or rejected.",
+            "held-by-two": "A member's acknowledgement was confirmed, though another had been given the record meanwhile.",
+            "phantom-delivery": "A member of a share group was given a record that nobody sent, or whose send had failed.",
+        },
+        share_group,
+    ),
+    HistoryChecker(
         {HANGING: "A transaction never ends, and hides what comes after it from whoever reads what is committed."},
         lambda history, _: hanging(history.meta),
     ),
@@ -397,6 +408,11 @@ OF_HISTORY: Final = (
 def all_checkers() -> tuple[ReplicaChecker | ClientChecker | HistoryChecker, ...]:
     """Every line of the registry."""
     return (*OF_REPLICAS, *of_clients(), *OF_HISTORY)
+
+
+def seen_by_coordinators() -> dict[str, Callable[[], frozenset[str]]]:
+    """Entry of the meta line that tells of a coordinator → what may be seen of what it was made to forget."""
+    return {"transactions": seen_in_transactions, "share_group": lambda: frozenset(OF_SHARE_GROUPS)}
 
 
 def seen_in_transactions() -> frozenset[str]:

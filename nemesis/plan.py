@@ -21,6 +21,14 @@ class PlanError(ValueError):
 TRANSACTIONS = "transactions"
 """The workload that sends records to logs in Kafka's transactions (KIP-98)."""
 IN_A_TRANSACTION = 4
+SHARE_GROUP = "share-group"
+"""The workload in which, beside all that happens to logs, the members of a share group take records (KIP-932)."""
+MEMBERS = 4
+ON_LOGS: dict[str, dict[str, Any]] = {
+    TRANSACTIONS: {"transactional": IN_A_TRANSACTION},
+    SHARE_GROUP: {"share_members": MEMBERS},
+}
+"""The workloads on logs that are more than sends and polls, and what makes them."""
 MOST_CLIENTS = 1_000
 MOST_IN_A_BATCH = 100_000
 
@@ -38,6 +46,7 @@ class WorkloadSpec:
         patience_us: how long a producer waits for an answer; 0: as long as the brokers do (``produce_timeout_us``).
         sends: exactly what is sent, if that is not left to chance; ``interval_us`` and ``batch`` mean nothing then.
         transactional: so many sends one of Kafka's transactions has at most; 0: producers send without transactions.
+        share_members: so many members has a share group that takes the records, beside the consumers; 0: there is none.
         object: what clients work on, if it is no log: all of them, producers and consumers, do its operations then.
     """
 
@@ -49,6 +58,7 @@ class WorkloadSpec:
     burst: int = 1
     patience_us: int = 0
     transactional: int = 0
+    share_members: int = 0
     sends: tuple[Send, ...] | None = None
     object: ObjectWorkload | None = None
 
@@ -58,6 +68,8 @@ class WorkloadSpec:
             raise PlanError(f"workload: burst must be at least 1, and patience_us between 0 and a day ({LONGEST_US})")
         if not 0 <= self.transactional <= MOST_IN_A_BATCH:
             raise PlanError(f"workload: transactional must be between 0 and {MOST_IN_A_BATCH}")
+        if not 0 <= self.share_members <= MOST_CLIENTS:
+            raise PlanError(f"workload: share_members must be between 0 and {MOST_CLIENTS}")
         if max(self.producers, self.consumers) > MOST_CLIENTS or self.batch > MOST_IN_A_BATCH:
             raise PlanError(
                 f"workload: at most {MOST_CLIENTS} producers and consumers, and {MOST_IN_A_BATCH} records in a batch"
@@ -78,9 +90,9 @@ class WorkloadSpec:
         return replace(self, **pauses, sends=sends)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; bursts, patience, transactions, sends and object are there if they are not as usual."""
+        """Plain values; bursts, patience, transactions, members, sends and object are there if they are not as usual."""
         told = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("sends", "object")}
-        for name, usual in (("burst", 1), ("patience_us", 0), ("transactional", 0)):
+        for name, usual in (("burst", 1), ("patience_us", 0), ("transactional", 0), ("share_members", 0)):
             if told[name] == usual:
                 del told[name]
         if self.object is not None:
@@ -116,10 +128,9 @@ class Plan:
             raise PlanError(f"faults_end_us: must not be negative, and is {self.faults_end_us}")
         if self.faults_end_us > LONGEST_US:
             raise PlanError(f"faults_end_us: must be within a day ({LONGEST_US})")
-        if self.workload.transactional and self.cluster.acks != "all":
-            raise PlanError(
-                f'workload: transactional needs acks "all" of the cluster, and they are "{self.cluster.acks}"'
-            )
+        for name in ("transactional", "share_members"):
+            if getattr(self.workload, name) and self.cluster.acks != "all":
+                raise PlanError(f'workload: {name} needs acks "all" of the cluster, and they are "{self.cluster.acks}"')
         if self.fixed_delay_us is not None and not 1 <= self.fixed_delay_us <= LONGEST_US:
             raise PlanError(f"fixed_delay_us: must be positive and within a day, and is {self.fixed_delay_us}")
         for i, fault in enumerate(self.faults):
@@ -129,12 +140,19 @@ class Plan:
                     f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
                 )
 
+    @property
+    def beside_sends(self) -> str:
+        """What its clients do, if it is more than to send records to logs and poll them: an object's kind, or one of `ON_LOGS`."""
+        if self.workload.object is not None:
+            return self.workload.object.kind
+        return next((kind for kind, made in ON_LOGS.items() if any(getattr(self.workload, name) for name in made)), "")
+
     def with_workload(self, kind: str) -> Plan:
-        """The same plan, whose clients work on an object, with a mix that goes by the plan's noise; or on logs, in `TRANSACTIONS`,
-        which need ``acks=all``.
+        """The same plan, whose clients work on an object, with a mix that goes by the plan's noise; or on logs, in `TRANSACTIONS`
+        or with a `SHARE_GROUP`, which need ``acks=all``.
         """
-        if kind == TRANSACTIONS:
-            work = replace(self.workload, transactional=IN_A_TRANSACTION)
+        if kind in ON_LOGS:
+            work = replace(self.workload, **ON_LOGS[kind])
             return replace(self, workload=work, cluster=replace(self.cluster, acks="all"))
         return replace(self, workload=replace(self.workload, object=ObjectWorkload.drawn(kind, self.noise_seed)))
 

@@ -233,7 +233,7 @@ class Parsing:
             _add(self._history, entry, number, self._order, of_logs=self._columns)
             if "model" in self._history.meta:
                 self._columns = False  # every value counts
-            if self._columns and len(self._history.ops) >= MANY:
+            if self._columns and len(self._history.ops) >= MANY and not self.one_by_one:
                 self._take()
         except NotJsonError as error:
             self._torn = HistoryFormatError(number, str(error))
@@ -246,7 +246,7 @@ class Parsing:
         """The next lines, which were read together, and what each process did there, None if that may contradict itself; false, and
         they are not taken, if they contradict themselves or what was before.
         """
-        if stretch is None or self._torn is not None or self.traced or not self._counted.can_follow(found.first):
+        if stretch is None or self._torn is not None or self.one_by_one or not self._counted.can_follow(found.first):
             return False
         if not self._order.follow(stretch):
             return False
@@ -257,9 +257,9 @@ class Parsing:
         return True
 
     @property
-    def traced(self) -> bool:
-        """Whether there is a trace, so that operations are wanted one by one."""
-        return bool(self._history.trace)
+    def one_by_one(self) -> bool:
+        """Whether operations are wanted one by one: there is a trace, or a share group, whose operations no column holds."""
+        return bool(self._history.trace) or "share_group" in self._history.meta
 
     @property
     def operations(self) -> int:

@@ -72,6 +72,8 @@ def op_of(entry: dict[str, Any], *, of_logs: bool = True) -> Op:
     value = _tuples(value)
     if f == "send" or (f == "txn" and of_logs) or (f == "poll" and value is not None):
         _check_micro_operations(value)
+    elif f in _OF_SHARE_GROUPS and not _is_of_share_group(value, completes=type_ != "invoke", of=f):
+        raise ShapeError(f"the value of a {f} is {_OF_SHARE_GROUPS[f]}, and not {shown(value)}")
     elif f == "delete" and not (_is_deletion(value) or _is_of_a_key(value)):
         raise ShapeError(f'the value of a delete is [["delete", key, offset]], and not {shown(value)}')
     error, acks, final = entry.get("error"), entry.get("acks"), entry.get("final")
@@ -172,6 +174,35 @@ def _is_deletion(value: Json) -> bool:
     if not isinstance(micro, tuple) or len(micro) != 3:
         return False
     return bool(micro[0] == "delete") and isinstance(micro[1], str) and _is_int(micro[2])
+
+
+_OF_SHARE_GROUPS = {
+    "share-fetch": '[["share-fetch", broker, {key: [[offset, value, count], …]}]]',
+    "share-acknowledge": '[["share-acknowledge", broker, {key: [[offset, how], …]}]]',
+}
+
+
+def _is_of_share_group(value: Json, of: str, *, completes: bool) -> bool:
+    """An invocation may have any value, since nothing is known of it yet."""
+    if not completes:
+        return True
+    return isinstance(value, tuple) and all(
+        isinstance(micro, tuple)
+        and len(micro) == 3
+        and micro[0] == of
+        and _is_int(micro[1])
+        and isinstance(micro[2], dict)
+        and all(isinstance(told, list) and all(_is_told(one, of) for one in told) for told in micro[2].values())
+        for micro in value
+    )
+
+
+def _is_told(one: Json, of: str) -> bool:
+    if not isinstance(one, tuple) or not one or not _is_offset(one[0]):
+        return False
+    if of == "share-acknowledge":
+        return len(one) == 2 and isinstance(one[1], str)
+    return len(one) == 3 and _is_value(one[1]) and _is_int(one[2])
 
 
 def _is_of_a_key(value: Json) -> bool:
@@ -277,6 +308,12 @@ def _are_ends(value: Json) -> bool:
     )
 
 
+def _is_share_group(value: Json) -> bool:
+    return isinstance(value, dict) and all(
+        _is_bool(one) if name == "drained" else _is_int(one) for name, one in value.items()
+    )
+
+
 _Shape = tuple[Callable[[Json], bool], str]
 _INTEGER: _Shape = (_is_int, "an integer")
 _OFFSET: _Shape = (_is_offset, "an integer from 0 on")
@@ -327,6 +364,7 @@ _META: Mapping[str, _Shape] = {
     "not_understood": (_are_sentences, "a list of strings"),
     "doubted_nodes": (_are_doubts, "an object of lists of strings by node"),
     "open_transactions": (_are_ends, "an object of [last stable offset, high watermark]"),
+    "share_group": (_is_share_group, "an object of drained, deliveries, lock_us"),
     "died": (_are_deaths, "a list of objects with a node"),
 }
 

@@ -64,7 +64,7 @@ def parse_file(file: BinaryIO, *, allow_torn_tail: bool = False) -> History:
             if found is None or not parsing.at_once(found, stretch_of(found.columns, found.places)):
                 for line in io.BytesIO(block):
                     parsing.line(line)
-            if parsing.operations < MANY and parsing.traced:
+            if parsing.operations < MANY and parsing.one_by_one:
                 break
         else:
             if parsing.operations >= MANY:

@@ -84,6 +84,8 @@ def missing_of_clients(history: History) -> list[str]:
     missing = [history.cut_off] if history.cut_off else []
     if history.meta.get("read_back") is False:
         missing.append("the final reads did not come to an end")
+    if history.meta.get("share_group", {}).get("drained") is False:
+        missing.append("the share group did not come to its end, so nobody knows what it would have been given")
     if history.meta.get("replicas") and not history.trace:
         missing.append("the history names replicas, and has no trace of them: it is judged by its clients alone")
     return missing

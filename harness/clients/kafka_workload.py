@@ -18,6 +18,7 @@ from tidemark.harness.clients.journal import Journal
 from tidemark.harness.clients.libraries import AIOKAFKA, CONFLUENT, JAVA, LIBRARIES, Library, available
 from tidemark.harness.clients.library_clients import LibraryClients
 from tidemark.harness.clients.own_consumers import OwnConsumers
+from tidemark.harness.clients.share_group import ShareGroup
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -93,6 +94,9 @@ class KafkaWorkload:
                 bootstrap, cluster, spec, self._journal, noise_seed, leaders_only=not reads_anywhere
             )
             spec = replace(spec, consumers=0)
+        self._share_group: ShareGroup | None = None
+        if spec.share_members:
+            self._share_group = ShareGroup(bootstrap, cluster, spec, self._journal, noise_seed)
         self._transactional = spec.transactional > 0
         made = _java(jars) if library == JAVA and jars is not None else _clients_of(library)
         ends = own_entries or self._transactional
@@ -122,6 +126,8 @@ class KafkaWorkload:
         self._clients.start()
         if self._readers is not None:
             self._readers.start()
+        if self._share_group is not None:
+            self._share_group.start()
 
     def delete(self, key: str, offset: int) -> None:
         """Have a client ask for the deletion of a partition's records below an offset; nobody waits for it before `stop`."""
@@ -132,24 +138,33 @@ class KafkaWorkload:
             self._deletions.stop()
             if self._readers is not None:
                 self._readers.stop()
+            if self._share_group is not None:
+                self._share_group.stop()
             self._clients.stop()
         finally:
             self._log.close()
 
     def told(self) -> dict[str, Any]:
-        """For the meta line: transactions that are open though none may be (docs/history.md)."""
+        """For the meta line: transactions that are open though none may be; a share group (docs/history.md)."""
         still_open = self._clients.open
+        if self._share_group is not None:
+            return self._share_group.told()
         if not self._transactional:
             return {}
         return {"transactions": True, **({} if not still_open else {"open_transactions": still_open})}
 
     def final_read(self, deadline_us: int) -> bool:
-        """Read every partition from offset 0, or its log start, to its high watermark, once, with a new consumer.
+        """Read every partition from offset 0, or its log start, to its high watermark, once, with a new consumer. Before that, and
+        in time of its own, a share group takes what it has not taken.
 
         Returns:
             Whether that was done when the clock said ``deadline_us``, and no transaction may still hide anything.
         """
         readers = self._clients if self._readers is None else self._readers
+        began_us = self._journal.clock()
+        if self._share_group is not None:
+            self._share_group.take_the_rest()
+        deadline_us += self._journal.clock() - began_us
         try:
             return readers.final_read(lambda: self._journal.clock() < deadline_us) and self._clients.open == {}
         finally:

@@ -116,7 +116,7 @@ class BrokerConnection:
         data = PartitionProduceData(index=i32(index), records=Records(batch))
         request = ProduceRequest(
             acks=i16(_ACKS[acks]),
-            timeout=_milliseconds(timeout_ms),
+            timeout=milliseconds(timeout_ms),
             topic_data=(TopicProduceData(name=topic, partition_data=(data,)),),
         )
         self._send(PRODUCE, request)
@@ -135,7 +135,7 @@ class BrokerConnection:
         topic, index = split_name(partition)
         wanted = FetchPartition(partition=i32(index), fetch_offset=i64(offset), partition_max_bytes=i32(_MAX_BYTES))
         request = FetchRequest(
-            max_wait=_milliseconds(0), min_bytes=i32(0), topics=(FetchTopic(topic=topic, partitions=(wanted,)),)
+            max_wait=milliseconds(0), min_bytes=i32(0), topics=(FetchTopic(topic=topic, partitions=(wanted,)),)
         )
         self._send(FETCH, request)
         (answer,) = self._only(self._receive(FETCH).responses).partitions
@@ -186,7 +186,7 @@ class BrokerConnection:
         topic, index = split_name(partition)
         wanted = DeleteRecordsPartition(partition_index=i32(index), offset=i64(offset))
         topics = (DeleteRecordsTopic(name=topic, partitions=(wanted,)),)
-        self._send(DELETE_RECORDS, DeleteRecordsRequest(topics=topics, timeout=_milliseconds(timeout_ms)))
+        self._send(DELETE_RECORDS, DeleteRecordsRequest(topics=topics, timeout=milliseconds(timeout_ms)))
         (answer,) = self._only(self._receive(DELETE_RECORDS).topics).partitions
         check(answer.error_code)
         return int(answer.low_watermark)
@@ -236,7 +236,8 @@ def split_name(partition: str) -> tuple[TopicName, int]:
     return TopicName(topic), int(index)
 
 
-def _milliseconds(number: int) -> i32Timedelta:
+def milliseconds(number: int) -> i32Timedelta:
+    """As requests have them."""
     return i32Timedelta.parse(timedelta(milliseconds=number))
 
 

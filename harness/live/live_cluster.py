@@ -47,7 +47,6 @@ from tidemark.nemesis import REASSIGNMENT, Plan
 from tidemark.nemesis.damage import Damage
 from tidemark.nemesis.kinds import MOVES_LOGS
 from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
-from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.admin.trace_file import DECIDED
 from tidemark.nodes.families import AnyVariant
 
@@ -97,12 +96,11 @@ class LiveCluster(ClusterNodes):
         """
         self.run_loop = RunLoop()
         of_nodes = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
-        work = TRANSACTIONS if plan.workload.transactional else plan.workload.object and plan.workload.object.kind
         deployment = Deployment(
             of_nodes,
             plan.cluster,
             variant,
-            workload=work or "",
+            workload=plan.beside_sends,
             follows_syncs=any(fault.row.of_syncs for fault in plan.faults),
             two_log_directories=any(fault.kind in MOVES_LOGS for fault in plan.faults),
         )

@@ -391,7 +391,7 @@ def _run_view(
         command=f"tidemark run --plan {shlex.quote(plan_file)}{under}{contract}{elsewhere}",
         ran=what_ran_of(history.meta),
         replayed=world == "sim",
-        on_logs=not (plan.get("workload", {}).get("transactional") or plan.get("workload", {}).get("object")),
+        on_logs=not plan.get("workload", {}).keys() & {"transactional", "share_members", "object"},
         plan_file=plan_file,
         verdict=verdict,
         why=why if why is not None and why.tells else None,

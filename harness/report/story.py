@@ -10,6 +10,7 @@ from tidemark.checkers.clients.aborted_read import NAME as ABORTED_READ
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME
 from tidemark.checkers.objects.workloads.total_queue import NAME as TOTAL_QUEUE
+from tidemark.checkers.share_group import NAMES as OF_SHARE_GROUPS
 from tidemark.checkers.verdict.verdict import GRAVITY, Anomaly, Verdict
 from tidemark.harness.report.fault_words import in_general
 from tidemark.harness.report.lanes import Lane, lanes_of
@@ -69,7 +70,8 @@ def tell(history: History, anomaly: Anomaly, deciding: Collection[int] = ()) -> 
         start = 0  # little is seen between the faults and the logs at the end
     start = min([start, *(moment.time for moment in found if moment.decided)])
     # What was read and must not be is all the damage that there is.
-    end = anomaly.time if anomaly.name == ABORTED_READ else max(damage, default=anomaly.time)
+    seen = anomaly.name in (ABORTED_READ, *OF_SHARE_GROUPS)
+    end = anomaly.time if seen else max(damage, default=anomaly.time)
     found = [moment for moment in found if moment.rank == 0 or start <= moment.time <= end]
     chosen = most_telling(found)
     numbered = tuple(replace(moment, number=number) for number, moment in enumerate(chosen, 1))

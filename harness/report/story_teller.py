@@ -7,6 +7,7 @@ from typing import Any
 
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.trace_events import PARTITION
+from tidemark.checkers.share_group import ACKNOWLEDGE, FETCH
 from tidemark.harness.report.fault_words import as_struck
 from tidemark.harness.report.lanes import Lane
 from tidemark.harness.report.moments import CLIENTS, CONTROLLER, SAID_BEFORE, Moment
@@ -93,6 +94,8 @@ class StoryTeller:
                 yield self._of_a_transaction(op)
             elif op.f in ("enqueue", "dequeue") and self._value is not None and op.value == self._value:
                 yield self._of_a_queue(op)
+            elif op.f in (FETCH, ACKNOWLEDGE) and op.type != "invoke":
+                yield from self._of_a_share_group(op)
             elif op.f == "delete" and self._deletes_it(op.value):
                 words = {
                     "invoke": f"Client {op.process} asks for the deletion of {self._partition} before offset {op.value[0][2]}.",
@@ -114,6 +117,27 @@ class StoryTeller:
             "fail": f"The transaction of {op.process} with record {self._value} is over, and not committed ({op.error}).",
         }[op.type]
         return Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
+
+    def _of_a_share_group(self, op: Op) -> Iterator[Moment]:
+        """Of a member that was given the record, or said what became of it."""
+        for _, broker, told in op.value:
+            for offset, *rest in told.get(self._partition, ()):
+                if offset != self._offset:
+                    continue
+                if op.f == FETCH:
+                    what = "nothing at its offset" if rest[0] is None else f"record {rest[0]}"
+                    words = (
+                        f"Broker {broker} gives {op.process}, a member of the share group, {what} (delivery {rest[1]})."
+                    )
+                    yield Moment(op.time, CLIENTS, "read", words)
+                    continue
+                said = f"{op.process} says of it: {rest[0]}"
+                words = {
+                    "ok": f"{said}, and broker {broker} confirms that.",
+                    "info": f"{said}, and gets no clear answer ({op.error}).",
+                    "fail": f"{said}, and broker {broker} refuses that ({op.error}).",
+                }[op.type]
+                yield Moment(op.time, CLIENTS, "ack" if op.type == "ok" else "answer", words)
 
     def _of_a_queue(self, op: Op) -> Moment:
         """Of its element: who asks for nothing is asked nothing, so that a dequeue is told when it is answered."""

@@ -67,6 +67,8 @@ def simulate(
         )
     if plan.workload.transactional:
         raise PlanError("the simulator has no transactions: run this plan with --system kafka:VERSION")
+    if plan.workload.share_members:
+        raise PlanError("the simulator has no share groups: run this plan with --system kafka:VERSION")
     with collector_paused():
         return _run(plan, variant, contract, world)
 

@@ -51,10 +51,11 @@ if TYPE_CHECKING:
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
     from tidemark.harness.systems.deployment import Deployment
-    from tidemark.nemesis import Plan
+    from tidemark.nemesis import Plan, WorkloadSpec
     from tidemark.nodes.families import AnyVariant
 
 
+HAS_SHARE_GROUPS = "--workload share-group runs on --system kafka:VERSION, from 4.1 on"
 HAS_TRANSACTIONS = "--workload transactions runs on --system kafka:VERSION, from 0.11 on"
 
 
@@ -74,6 +75,7 @@ class System(ABC):
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
         has_transactions: its brokers have Kafka's transactions (KIP-98).
+        has_share_groups: they have share groups (KIP-932).
         objects: the workloads beside the log that its clients can do.
         keeps_times: its brokers elect leaders and change ISRs as Kafka's do, by the plan's settings: how long that takes is judged.
         data_files: what the data files of a node are called, below its directory, as globs: what damage to files strikes.
@@ -89,6 +91,7 @@ class System(ABC):
     renumbers_epochs = False
     outlives_controller = False
     has_transactions = False
+    has_share_groups = False
     objects: Sequence[str] = ()
     keeps_times = False
     data_files: Sequence[str] = ("[!_]*-[0-9]*/*.log",)
@@ -144,12 +147,7 @@ class System(ABC):
         """
         if not isinstance(self, Watched):
             raise SystemRefusalError(f"{self.name} has no admin port and no trace file: nobody sees who leads in it")
-        if plan.workload.object is not None and plan.workload.object.kind not in self.objects:
-            raise SystemRefusalError(
-                f"{self.name} is a log: it has no clients for the workload {plan.workload.object.kind}"
-            )
-        if plan.workload.transactional and not self.has_transactions:
-            raise SystemRefusalError(f"{self.name} has no transactions: {HAS_TRANSACTIONS}")
+        self._check_workload(plan.workload)
         suffered = {fault.kind for fault in plan.faults} - by_kind(family_of(variant).not_suffered).keys()
         lasting = sorted(suffered & LASTING_CONTROLLER_ONLY)
         if lasting and not (self.outlives_controller or isinstance(self, HandsOverController)):
@@ -185,6 +183,14 @@ class System(ABC):
                     raise SystemRefusalError(
                         f"{refuses_messages(self, kind)}, so it cannot do {fault.kind} (pick {fault.pick})"
                     )
+
+    def _check_workload(self, work: WorkloadSpec) -> None:
+        if work.object is not None and work.object.kind not in self.objects:
+            raise SystemRefusalError(f"{self.name} is a log: it has no clients for the workload {work.object.kind}")
+        if work.transactional and not self.has_transactions:
+            raise SystemRefusalError(f"{self.name} has no transactions: {HAS_TRANSACTIONS}")
+        if work.share_members and not self.has_share_groups:
+            raise SystemRefusalError(f"{self.name} has no share groups: {HAS_SHARE_GROUPS}")
 
     def as_it_takes(self, plan: Plan) -> Plan:
         """The plan with what nobody asked for, and this system needs."""

@@ -97,6 +97,11 @@ def test_a_quiet_run_is_valid_only_if_no_fault_was_asked_for(faults, valid):
     assert check(History.of(ops=READ, trace=[*QUIET, *AT_REST], faults=faults)).valid == valid
 
 
+@pytest.mark.parametrize("told", [{"transactions": True}, {"share_group": {"drained": True}}], ids=str)
+def test_what_rests_on_coordinators_can_suffer_where_no_replica_does(told):
+    assert check(History.of(ops=READ, trace=[*QUIET, *AT_REST], faults=1, **told)).valid == "valid"
+
+
 def test_without_faults_a_run_still_has_to_acknowledge_something():
     assert check(History.of(ops=[SEND], trace=QUIET, faults=0)).valid == "unknown"
 

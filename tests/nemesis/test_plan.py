@@ -227,16 +227,27 @@ def test_what_nobody_could_run_is_refused_in_a_sentence(tmp_path, text, words):
         read_plan(path)
 
 
-def test_transactions_need_acks_of_all():
+ON_LOGS = [("transactions", "transactional"), ("share-group", "share_members")]
+
+
+@pytest.mark.parametrize(("kind", "entry"), ON_LOGS)
+def test_transactions_and_share_groups_need_acks_of_all(kind, entry):
     plan = generate_plan(1, 0, "intact", ClusterSpec(acks="1"))
-    assert plan.with_workload("transactions").cluster.acks == "all"
+    assert plan.with_workload(kind).cluster.acks == "all"
     data = plan.to_json()
-    data["workload"]["transactional"] = 2
-    with pytest.raises(PlanError, match='transactional needs acks "all"'):
+    data["workload"][entry] = 2
+    with pytest.raises(PlanError, match=f'{entry} needs acks "all"'):
         Plan.from_json(data)
 
 
-def test_a_plan_with_transactions_survives_its_file():
-    plan = generate_plan(1, 0, "intact", ClusterSpec()).with_workload("transactions")
+@pytest.mark.parametrize(("kind", "entry"), ON_LOGS)
+def test_a_plan_with_either_survives_its_file(kind, entry):
+    plan = generate_plan(1, 0, "intact", ClusterSpec()).with_workload(kind)
     assert Plan.from_json(json.loads(plan.to_text())) == plan
-    assert plan.to_json()["workload"]["transactional"] == plan.workload.transactional > 0
+    assert plan.to_json()["workload"][entry] == getattr(plan.workload, entry) > 0
+    assert plan.beside_sends == kind
+
+
+def test_what_clients_do_beside_sends_has_a_name():
+    plan = generate_plan(1, 0, "intact", ClusterSpec())
+    assert (plan.beside_sends, plan.with_workload("register").beside_sends) == ("", "register")

@@ -8,13 +8,14 @@ from tidemark.cli.options import RealRange
 from tidemark.cli.typed_options import Options, option
 from tidemark.nemesis import AskedWorkload
 from tidemark.nemesis.object_workload import OBJECTS
-from tidemark.nemesis.plan import TRANSACTIONS
+from tidemark.nemesis.plan import ON_LOGS
 
 object_option = click.option(
     "--workload",
     "object_kind",
-    type=click.Choice((*OBJECTS, TRANSACTIONS)),
-    help="What the clients work on, if it is no log; or logs, in Kafka's transactions.  [default: the system's first workload]",
+    type=click.Choice((*OBJECTS, *ON_LOGS)),
+    help="What the clients work on, if it is no log; or logs, in Kafka's transactions, or with a share group.  "
+    "[default: the system's first workload]",
 )
 
 

@@ -17,6 +17,8 @@ from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.variant import PRESETS, Variant, VariantError, parse_variant
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidemark.harness.machines.kafka_build import KafkaBuild
 
 Number = tuple[int, ...]
@@ -27,6 +29,9 @@ OLDEST_WITH_KRAFT: Number = (3, 3)
 """KRaft is for production since then (KIP-833)."""
 OLDEST_WITH_LOG_DIRECTORIES_IN_KRAFT: Number = (3, 7)
 OLDEST_WITH_CONTROLLERS_ADDRESS: Number = (3, 9)
+OLDEST_WITH_SHARE_GROUPS: Number = (4, 1)
+"""Since then there is the first version of their requests that is still spoken; switched off at first (KIP-932)."""
+SHARE_GROUPS_ARE_ON: Number = (4, 2)
 
 PROTOCOLS = (
     "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8",
@@ -153,6 +158,16 @@ class KafkaVersion:
     def has_log_directories_in_kraft(self) -> bool:
         """Whether the controller knows in which log directory a replica is (KIP-858)."""
         return _number(self.version) >= OLDEST_WITH_LOG_DIRECTORIES_IN_KRAFT
+
+    @property
+    def has_share_groups(self) -> bool:
+        """Whether brokers have share groups (KIP-932)."""
+        return _number(self.version) >= OLDEST_WITH_SHARE_GROUPS
+
+    @property
+    def switches_on_share_groups(self) -> Mapping[str, int]:
+        """Features that must be switched on for that, and to which level."""
+        return {} if _number(self.version) >= SHARE_GROUPS_ARE_ON else {"share.version": 1}
 
     @property
     def own_protocol(self) -> str:

@@ -16,9 +16,11 @@ from tidemark.harness.systems.kafka.properties import (
     SIDECAR_PORT,
     ZOOKEEPER_PORT,
     JvmPlace,
+    of_share_groups,
     server_properties,
     zookeeper_properties,
 )
+from tidemark.nemesis.plan import SHARE_GROUP
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.formats.log_directories import BOTH
 
@@ -71,6 +73,7 @@ def node_configuration(
         quorum={voter: machines[voter].inner_ip for voter in voters(kafka)} if kafka.controllers > 1 else {},
         metadata=places.metadata,
     )
+    more = {**(of_share_groups(cluster.settings) if deployment.workload == SHARE_GROUP else {}), **extra}
     zookeeper = alone and kafka.uses_zookeeper
     kraft_controller = alone and not kafka.uses_zookeeper
     config: dict[str, Any] = {
@@ -78,7 +81,7 @@ def node_configuration(
         "incarnation": incarnation,
         "version": kafka.version,
         "role": "zookeeper" if zookeeper else "kraft-controller" if alone else "broker",
-        "properties": server_properties(kafka, protocol, cluster, place, extra),
+        "properties": server_properties(kafka, protocol, cluster, place, more),
         "heap": jvm.heap,
         "jvm_options": list(jvm.options),
         "quiet": jvm.quiet,

@@ -7,8 +7,9 @@ Times are whole milliseconds to Kafka. What the settings of a run do not say is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from tidemark.harness.clients.share_limits import DELIVERIES, LEAST_LOCK_MS, lock_ms
 from tidemark.harness.machines.machine import HOST_PORT, INTERNAL_PORT
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.messages import CONTROLLER
@@ -214,21 +215,53 @@ def topic_configs(cluster: ClusterSpec) -> Properties:
     }
 
 
-def internal_topic(cluster: ClusterSpec, name: str, partitions: int) -> tuple[dict[str, list[int]], Properties]:
+class InternalTopic(NamedTuple):
+    """A topic in which coordinators keep what they know.
+
+    Attributes:
+        partitions: how many it has.
+        first: which broker leads the first of them, counted from 0.
+        cleanup: how what is old goes.
+    """
+
+    name: str
+    partitions: int
+    first: int = 0
+    cleanup: str = "compact"
+
+
+def internal_topic(cluster: ClusterSpec, topic: InternalTopic) -> tuple[dict[str, list[int]], Properties]:
     """Partitions and settings of a topic that coordinators keep, as brokers would make it themselves (``TransactionStateManager``,
-    ``GroupCoordinator``), but that it lies on brokers that clients reach (beside ZooKeeper node 0 is a broker, too), and that
-    nobody is elected who was not in sync.
+    ``GroupCoordinator``, ``ShareCoordinator``), but that it lies on brokers that clients reach (beside ZooKeeper node 0 is a
+    broker, too), and that nobody is elected who was not in sync.
     """
     brokers = cluster.broker_ids()
     replicas = {
-        f"{name}-{number}": [brokers[(number + place) % len(brokers)] for place in range(cluster.replication_factor)]
-        for number in range(partitions)
+        f"{topic.name}-{number}": [
+            brokers[(topic.first + number + place) % len(brokers)] for place in range(cluster.replication_factor)
+        ]
+        for number in range(topic.partitions)
     }
     return replicas, {
-        "cleanup.policy": "compact",
+        "cleanup.policy": topic.cleanup,
         "compression.type": "uncompressed",
         "min.insync.replicas": str(cluster.settings.min_isr),
         "unclean.leader.election.enable": "false",
+    }
+
+
+def of_share_groups(settings: Settings) -> Properties:
+    """What brokers are told of share groups (KIP-932): times that fit the run, and as many deliveries as Kafka allows."""
+    heartbeat, session = _ms(settings.heartbeat_us), 3 * _ms(settings.session_us)
+    return {
+        "group.share.record.lock.duration.ms": str(lock_ms(settings)),
+        "group.share.min.record.lock.duration.ms": str(LEAST_LOCK_MS),
+        "group.share.delivery.count.limit": str(DELIVERIES),
+        "group.share.heartbeat.interval.ms": str(heartbeat),
+        "group.share.min.heartbeat.interval.ms": str(heartbeat),
+        "group.share.session.timeout.ms": str(session),
+        "group.share.min.session.timeout.ms": str(session),
+        "share.coordinator.state.topic.num.partitions": "1",
     }
 
 

@@ -34,16 +34,18 @@ from tidemark.harness.systems.kafka.metadata_files import metadata_log_of
 from tidemark.harness.systems.kafka.node_configuration import LIBRARIES, node_configuration, voters
 from tidemark.harness.systems.kafka.properties import (
     COORDINATED,
+    InternalTopic,
     JvmPlace,
     internal_topic,
     server_properties,
     topic_configs,
 )
+from tidemark.harness.systems.outside.connected import addresses_of
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import HAS_TRANSACTIONS, SystemRefusalError
 from tidemark.nemesis.kinds import MOVES_LOGS
 from tidemark.nemesis.object_workload import GROUP_OFFSETS
-from tidemark.nemesis.plan import TRANSACTIONS
+from tidemark.nemesis.plan import SHARE_GROUP, TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
@@ -79,8 +81,17 @@ NOBODY_S = 5.0
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
 OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
-INTERNAL_TOPICS = {TRANSACTIONS: ("__transaction_state", COORDINATED), GROUP_OFFSETS: ("__consumer_offsets", 1)}
-"""Workload → the topic in which its coordinators keep what they know, and how many partitions it has (`properties`)."""
+INTERNAL_TOPICS = {
+    TRANSACTIONS: (InternalTopic("__transaction_state", COORDINATED),),
+    GROUP_OFFSETS: (InternalTopic("__consumer_offsets", 1),),
+    SHARE_GROUP: (
+        InternalTopic("__consumer_offsets", 1, first=2),
+        InternalTopic("__share_group_state", 1, first=1, cleanup="delete"),
+    ),
+}
+"""Workload → the topics in which its coordinators keep what they know. Of a share group the coordinator of members, that of states,
+and the leader of the records are three brokers at first.
+"""
 ONE_LOG_DIRECTORY = (
     "{name} has one log directory for each broker, because Kafka with KRaft has several since 3.7 (KIP-858): use kafka:2.8.2 or "
     "kafka:3.9.2"
@@ -187,6 +198,11 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
 
     @property
+    def has_share_groups(self) -> bool:  # type: ignore[override]
+        """By its version."""
+        return self.kafka.has_share_groups
+
+    @property
     def has_two_log_directories(self) -> bool:
         """Whether brokers can have two (KIP-112; with KRaft KIP-858)."""
         return self.kafka.uses_zookeeper or self.kafka.has_log_directories_in_kraft
@@ -231,10 +247,21 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         partitions = {name: list(replicas) for name, replicas in deployment.cluster.assignment().items()}
         config = topic_configs(deployment.cluster)
         self._ask(controls, "create-topics", TOPIC_S, partitions=partitions, config=config)
-        internal = INTERNAL_TOPICS.get(deployment.workload)
-        if internal is not None:
-            partitions, config = internal_topic(deployment.cluster, *internal)
+        for internal in INTERNAL_TOPICS.get(deployment.workload, ()):
+            partitions, config = internal_topic(deployment.cluster, internal)
             self._ask(controls, "create-topics", TOPIC_S, partitions=partitions, config=config)
+        if deployment.workload == SHARE_GROUP:
+            self._open_share_group(deployment)
+
+    def _open_share_group(self, deployment: Deployment) -> None:
+        from tidemark.harness.clients.errors import ClientsError
+        from tidemark.harness.clients.share_group import open_group
+
+        reached = {broker: deployment.machines[broker].advertised for broker in deployment.cluster.broker_ids()}
+        try:
+            open_group(addresses_of(reached), deployment.cluster, self.kafka.switches_on_share_groups)
+        except ClientsError as error:
+            raise NodeError(str(error)) from None
 
     # From one run to the next
 

@@ -14,7 +14,6 @@ from tidemark.harness.systems.system import System, SystemRefusalError
 from tidemark.nemesis import SIMULATED_ONLY
 from tidemark.nemesis.kind import Part
 from tidemark.nemesis.kinds import KINDS, MEMBERSHIP, kinds_on, kinds_that_need
-from tidemark.nemesis.plan import TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families.outside import OutsideVariant
 
@@ -101,8 +100,7 @@ class OutsideSystem(System, Watched):
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Whatever it cannot suffer is left out of the plan, and told."""
-        asked = self.as_it_takes(plan).workload.object
-        kind = asked.kind if asked is not None else TRANSACTIONS if plan.workload.transactional else LOG
+        kind = self.as_it_takes(plan).beside_sends or LOG
         if kind not in self.real.workloads:
             there = ", ".join(self.real.workloads)
             raise SystemRefusalError(f"{self.name} has no clients for the workload {kind}; it has {there}")
@@ -112,7 +110,7 @@ class OutsideSystem(System, Watched):
     def as_it_takes(self, plan: Plan) -> Plan:
         """With its first workload, where the plan asks for none beside the log, and it is none."""
         first = self.real.workloads[0]
-        if plan.workload.object is not None or plan.workload.transactional or first == LOG:
+        if plan.beside_sends or first == LOG:
             return plan
         return plan.with_workload(first)
 

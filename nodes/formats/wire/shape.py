@@ -35,6 +35,7 @@ _SIZES = {
     "datetime_i64": 8,
     "uuid": 16,
 }
+_NULL = 0xFF
 _I16 = Struct(">h").unpack_from
 _I32 = Struct(">i").unpack_from
 
@@ -113,7 +114,16 @@ def _walk_of(declared: Any, kafka_type: str, flexible: bool) -> tuple[int, Walk 
         return 0, _compact_bytes if flexible else _short_bytes
     if kafka_type in ("bytes", "records"):
         return 0, _compact_bytes if flexible else _long_bytes
-    return 0, walker(declared)
+    return 0, _or_null(walker(declared)) if nullable else walker(declared)
+
+
+def _or_null(walk: Walk) -> Walk:
+    """A byte before an entity says whether there is one (KIP-482, KIP-893)."""
+
+    def walk_if_there(data: bytes, at: int) -> int:
+        return at + 1 if data[at] == _NULL else walk(data, at + 1)
+
+    return walk_if_there
 
 
 def _within(data: bytes, at: int) -> int:

@@ -344,3 +344,36 @@ def outcome(lines):
         return str(error)
     json.dumps(verdict.to_json()).encode()
     return verdict.valid
+
+
+# Share groups
+
+SHARED = [op(1, "m1", "invoke", "share-fetch", [])]
+GIVEN = [["share-fetch", 2, {"x": [[0, 7, 1], [1, None, 1]]}]]
+
+
+def test_what_a_share_group_did_is_read():
+    said = [["share-acknowledge", 2, {"x": [[0, "accept"]]}]]
+    lines = [*SHARED, op(2, "m1", "ok", "share-fetch", GIVEN), op(3, "m1", "invoke", "share-acknowledge", said)]
+    ops = parse_history([META, *lines, op(4, "m1", "ok", "share-acknowledge", said)]).ops
+
+    assert ops[1].value == (("share-fetch", 2, {"x": [(0, 7, 1), (1, None, 1)]}),)
+    assert ops[3].value == (("share-acknowledge", 2, {"x": [(0, "accept")]}),)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 7, [["share-fetch", 2]], [["poll", 2, {}]], [["share-fetch", "b", {}]], [["share-fetch", 2, {"x": 1}]]]
+    + [[["share-fetch", 2, {"x": [one]}]] for one in (7, [], [-1, 7, 1], [0, 7], [0, [7], 1], [0, 7, "1"])],
+    ids=str,
+)
+def test_what_no_share_group_does_is_refused(value):
+    assert "the value of a share-fetch is" in refused(*SHARED, op(2, "m1", "ok", "share-fetch", value))
+
+
+def test_however_many_they_are_the_operations_of_a_share_group_are_kept(monkeypatch):
+    monkeypatch.setattr("tidemark.checkers.history.history_file.MANY", 2)
+    meta = '{"kind":"meta","share_group":{"drained":true,"deliveries":10,"lock_us":1}}'
+    history = parse_history([meta, *SHARED, op(2, "m1", "ok", "share-fetch", GIVEN), *SEND])
+
+    assert [one.f for one in history.ops] == ["share-fetch", "send", "share-fetch", "send"]

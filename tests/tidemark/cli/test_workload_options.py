@@ -39,9 +39,16 @@ def test_they_change_the_workload_and_spread_the_same_faults_over_the_time(tmp_p
         ("--workload transactions --system etcd:3.5.1", "etcd:3.5.1 has no clients for the workload transactions"),
         ("--workload transactions --system kafka:4.3.1 --clients aiokafka", "aiokafka sends no transactions here"),
         ("--system kafka:4.3.1 --clients java", "--clients java is for --workload transactions"),
+        ("--workload share-group", "the simulator has no share groups: run this plan with --system kafka:VERSION"),
+        ("--workload share-group --world docker", "tidemark has no share groups: --workload share-group runs on"),
+        (
+            "--workload share-group --system kafka:3.9.2",
+            "kafka:3.9.2 has no share groups: --workload share-group runs on",
+        ),
+        ("--workload share-group --system etcd:3.5.1", "etcd:3.5.1 has no clients for the workload share-group"),
     ],
 )
-def test_transactions_are_refused_where_there_are_none(tmp_path, words, told):
+def test_transactions_and_share_groups_are_refused_where_there_are_none(tmp_path, words, told):
     with pytest.raises(click.ClickException, match=told):
         run(tmp_path, *words.split())
 

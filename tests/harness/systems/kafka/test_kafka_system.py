@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.live.link_faults import LinkFault, LinkFaults
 from tidemark.harness.machines.errors import NodeError, NodeSilent
 from tidemark.harness.systems.capabilities import LaysOutLogs
@@ -264,6 +265,39 @@ def test_for_transactions_their_topic_is_made_where_clients_reach_its_leaders(de
     }
     assert asked["config"]["min.insync.replicas"] == "1"
     assert asked["config"]["unclean.leader.election.enable"] == "false"
+
+
+@pytest.mark.parametrize(("version", "switched"), [("4.1.0", {"share.version": 1}), ("4.3.1", {})])
+def test_for_a_share_group_three_brokers_lead_and_the_group_has_begun(deployment, monkeypatch, version, switched):
+    begun = []
+    monkeypatch.setattr("tidemark.harness.clients.share_group.open_group", lambda *asked: begun.append(asked))
+    controller, run = PlayedControl(create_topics={}), replace(deployment("kafka-4.0"), workload="share-group")
+    kafka(f"kafka:{version}").setup({0: controller}, run)
+
+    (_, _), (_, members), (_, states) = controller.asked
+    assert (members["partitions"], members["config"]["cleanup.policy"]) == ({"__consumer_offsets-0": [3, 1]}, "compact")
+    assert (states["partitions"], states["config"]["cleanup.policy"]) == ({"__share_group_state-0": [2, 3]}, "delete")
+    assert begun == [([("127.0.0.1", 40_000 + node) for node in (1, 2, 3)], run.cluster, switched)]
+
+
+def test_a_share_group_that_does_not_begin_is_told(deployment, monkeypatch):
+    def never(*_):
+        raise ClientsError("the share group did not begin within 60 s")
+
+    monkeypatch.setattr("tidemark.harness.clients.share_group.open_group", never)
+    run = replace(deployment("kafka-4.0"), workload="share-group")
+    with pytest.raises(NodeError, match="did not begin"):
+        kafka("kafka:4.3.1").setup({0: PlayedControl(create_topics={})}, run)
+
+
+def test_only_for_a_share_group_brokers_are_told_of_its_times(deployment):
+    run, system = deployment("kafka-4.0", request_timeout_us=1_500_000, session_us=3_000_000), kafka("kafka:4.3.1")
+    told = system.configure(1, 1, replace(run, workload="share-group"))["properties"]
+
+    assert told["group.share.record.lock.duration.ms"] == "3000"
+    assert told["group.share.session.timeout.ms"] == "9000"
+    assert told["share.coordinator.state.topic.num.partitions"] == "1"
+    assert not any("share" in name for name in system.configure(1, 1, run)["properties"])
 
 
 # While it runs
