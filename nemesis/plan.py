@@ -68,6 +68,8 @@ class WorkloadSpec:
             raise PlanError(f"workload: burst must be at least 1, and patience_us between 0 and a day ({LONGEST_US})")
         if not 0 <= self.transactional <= MOST_IN_A_BATCH:
             raise PlanError(f"workload: transactional must be between 0 and {MOST_IN_A_BATCH}")
+        if self.share_members and self.transactional:
+            raise PlanError("workload: transactional and share_members cannot be had together")
         if not 0 <= self.share_members <= MOST_CLIENTS:
             raise PlanError(f"workload: share_members must be between 0 and {MOST_CLIENTS}")
         if max(self.producers, self.consumers) > MOST_CLIENTS or self.batch > MOST_IN_A_BATCH:

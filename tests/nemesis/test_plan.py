@@ -248,6 +248,11 @@ def test_a_plan_with_either_survives_its_file(kind, entry):
     assert plan.beside_sends == kind
 
 
+def test_transactions_and_share_groups_do_not_go_together():
+    with pytest.raises(PlanError, match="cannot be had together"):
+        WorkloadSpec(transactional=2, share_members=2)
+
+
 def test_what_clients_do_beside_sends_has_a_name():
     plan = generate_plan(1, 0, "intact", ClusterSpec())
     assert (plan.beside_sends, plan.with_workload("register").beside_sends) == ("", "register")
