@@ -19,6 +19,7 @@ from tidemark.checkers.replicas.broken_log import BrokenLog
 from tidemark.checkers.replicas.broker_crashed import crashes
 from tidemark.checkers.replicas.consensus.double_vote import double_votes
 from tidemark.checkers.replicas.consensus.entry_matching import EntryMatching
+from tidemark.checkers.replicas.consensus.falling_generation import falling_generations
 from tidemark.checkers.replicas.consensus.leader_append_only import LeaderAppendOnly
 from tidemark.checkers.replicas.consensus.state_machine_safety import StateMachineSafety
 from tidemark.checkers.replicas.consensus.stood_alone import stood_alone
@@ -39,6 +40,7 @@ from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
 from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.metadata_divergence import metadata_divergence
+from tidemark.checkers.replicas.outside_its_ensemble import outside_their_ensembles
 from tidemark.checkers.replicas.reassignment import reassignments, refused
 from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun
 from tidemark.checkers.replicas.stale_read import stale_reads
@@ -257,6 +259,16 @@ OF_REPLICAS: Final = (
         {"double-vote": "A server voted for two candidates in one generation."},
         find=lambda run: double_votes(run.points),
         where=_majority_decides,
+    ),
+    ReplicaChecker(
+        {"falling-generation": "A server went back to an older generation, or stood in one that it had known before."},
+        find=lambda run: falling_generations(run.points),
+        where=lambda run: not run.has_isr and run.votes and not run.patience_us,
+    ),
+    ReplicaChecker(
+        {"outside-its-ensemble": "An entry was confirmed that too few bookies of its own ensemble had ever had."},
+        find=lambda run: outside_their_ensembles(run.trace, run.meta.get("min_isr", 1)),
+        where=lambda run: not run.has_isr and not run.votes and not run.patience_us,
     ),
 )
 """Those that go by the replicas' trace."""
