@@ -53,16 +53,22 @@ class Amount:
 
     Attributes:
         drawn: how random plans draw it; None: they do not have the kind. hunted: how hunts do, if otherwise.
+        beyond: whether a share above the whole means something, up to twice the whole.
     """
 
     unit: Unit
     drawn: Draw | None = None
     hunted: Draw | None = None
+    beyond: bool = False
 
     @property
     def most(self) -> int:
         """The largest."""
-        return {Unit.SHARE: WHOLE, Unit.BITS: MOST_BITS}.get(self.unit, LONGEST_US)
+        return {Unit.SHARE: WHOLE * (1 + self.beyond), Unit.BITS: MOST_BITS}.get(self.unit, LONGEST_US)
+
+    def most_of(self, amount: int) -> int:
+        """The largest of its like: a share within the whole stays there."""
+        return WHOLE if self.unit is Unit.SHARE and amount <= WHOLE else self.most
 
 
 class Doing:

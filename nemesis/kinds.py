@@ -87,6 +87,14 @@ _DELETED = Amount(
     lambda rng: rng.choice((1000, 1000, rng.randrange(1, 1000))),
     hunted=lambda rng: rng.choice((1000, rng.randrange(1, 1000))),
 )
+_ASKED_TO_DELETE = Amount(
+    Unit.SHARE,
+    _DELETED.drawn,
+    hunted=lambda rng: rng.choice(
+        (1000, 1000, 1000, rng.randrange(1, 1000), rng.randrange(1, 1000), 1000 + between(3, 300)(rng))
+    ),
+    beyond=True,
+)
 
 
 INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines", "controllers"
@@ -185,8 +193,9 @@ _TABLE: tuple[Kind, ...] = (
          Part.LEADERSHIP, FailOver(), INTACT, Amount(Unit.TIME, between(2 * MS, 500 * MS), hunted=between(2 * MS, 300 * MS)),
          gentler="forced-election", holds_back=DEAF, aimed_at="follower", by_event=0.6),
     Kind("delete-records",
-         Sentence("a client deletes records: ", SHARE, " of those from the leader's log start to its high watermark"),
-         Part.RECORDS, DeleteRecords(), DELETED, _DELETED, (LOG_START,), holds_back=NOBODY, aimed_at="leader"),
+         Sentence("a client deletes records: ", SHARE, " of those from the leader's log start to its high watermark; more than all "
+                  "of them are refused"),
+         Part.RECORDS, DeleteRecords(), DELETED, _ASKED_TO_DELETE, (LOG_START,), holds_back=NOBODY, aimed_at="leader"),
     Kind("retention",
          Sentence("the target's retention deletes its oldest batches: ", SHARE, " of those below its high watermark"),
          Part.RECORDS, Retain(), RETAINED, _DELETED, (LOG_START, RETENTION), holds_back=NOBODY),
@@ -269,7 +278,7 @@ LINK_FAULTS, CONTROLLER_LINKS = kinds_on(Part.LINKS), kinds_on(Part.TALK)
 CONTROLLER_KINDS, MACHINE_KINDS, DELETIONS = kinds_on(Part.CONTROLLER), kinds_on(Part.MACHINE), kinds_on(Part.RECORDS)
 """What happens to the controller, where a target means nothing; to a machine rather than a process or a link; to records."""
 DAMAGES = kinds_on(Part.FILES)
-"""What spoils a node's files. Random plans strike one node with these, and hunts do not draw them."""
+"""What spoils a node's files. Random plans strike one node with these; hunts draw them where disks may be lost."""
 LASTING_CONTROLLER_ONLY = kinds_that_need(A_LASTING_CONTROLLER)
 """What only a controller survives that keeps what it knows: Kafka's, and ours where they are handed over."""
 SIMULATED_ONLY = frozenset(kind.word for kind in _TABLE if kind.only_simulated)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 def deleted_below(start: int, hw: int, share: int) -> int:
-    """The offset below which a client deletes that share (per mille) of what lies from the log start to the high watermark.
+    """The offset below which a client deletes that share (per mille) of what lies from the log start to the high watermark; more
+    than the whole is beyond that.
 
     >>> deleted_below(10, 30, 500)
     20

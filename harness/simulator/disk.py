@@ -26,13 +26,14 @@ MARK_LOST = 0.5
 class SimLogFile:
     """One partition's log: batches with the time each was written; the first ``synced`` were fsynced.
 
-    ``torn`` is half a batch that a power loss left behind them; ``base`` is the offset in the file's name.
+    ``broken`` is what lies behind them that recovery must not take: half a batch that a power loss left, or one that was
+    damaged, and all that follows it. ``base`` is the offset in the file's name.
     """
 
     batches: list[Batch] = field(default_factory=list)
     written_us: list[int] = field(default_factory=list)
     synced: int = 0
-    torn: StoredBatch | None = None
+    broken: list[StoredBatch] = field(default_factory=list)
     epochs: tuple[tuple[int, int], ...] = ()
     base: int = 0
 
@@ -222,19 +223,19 @@ class SimDisk:
             while safe < len(log.batches) and now - log.written_us[safe] >= WRITEBACK_US:
                 safe += 1
             keep, torn = draw_survivors(noise.random, safe, len(log.batches))
-            log.torn = None
+            log.broken = []
             if torn is not None:
                 cut = log.batches[keep]
                 written = cut.values[: int(torn * len(cut.values))]
-                log.torn = StoredBatch(Batch(cut.base, cut.epoch, written), sound=False)
+                log.broken = [StoredBatch(Batch(cut.base, cut.epoch, written), sound=False)]
             del log.batches[keep:]
             del log.written_us[keep:]
             log.synced = keep
         self._settle()
 
     def damage(self, damage: Damage, noise: Random) -> None:
-        """Damage logs: the first batch in which a bit was flipped, or that was cut in the middle, is broken. What lies behind it
-        nobody looks at, so it is gone. A clean-shutdown mark beside it is not believed, as nodes with files do not.
+        """Damage logs: the first batch in which a bit was flipped, or that was cut in the middle, is broken. What lies behind it is
+        there for one start, whole. A clean-shutdown mark beside it is not believed, as nodes with files do not.
         """
         for name in draw_files(noise.random, [name for name, log in self.files.items() if log.batches], damage.which):
             log = self.files[name]
@@ -245,7 +246,10 @@ class SimDisk:
             keep = int(place)
             if keep < len(log.batches) and (damage.how != CUT_TAIL or place > keep):
                 broken = log.batches[keep]
-                log.torn = StoredBatch(Batch(broken.base, broken.epoch, ()), sound=False)
+                log.broken = [
+                    StoredBatch(Batch(broken.base, broken.epoch, ()), sound=False),
+                    *map(StoredBatch, log.batches[keep + 1 :] if damage.how != CUT_TAIL else ()),
+                ]
                 self.clean_broker_epoch = None
             del log.batches[keep:], log.written_us[keep:]
             log.synced = min(log.synced, keep)
@@ -256,7 +260,7 @@ class SimDisk:
         for log in self.files.values():
             del log.batches[log.synced :]
             del log.written_us[log.synced :]
-            log.torn = None
+            log.broken = []
         self._settle()
 
     def wipe(self) -> None:
@@ -275,8 +279,8 @@ class SimDisk:
         partitions = {}
         for name, log in self.files.items():
             stored = [StoredBatch(batch) for batch in log.batches]
-            partitions[name] = PartitionImage([*stored, log.torn] if log.torn else stored, log.epochs, log.base)
-            log.torn = None
+            partitions[name] = PartitionImage([*stored, *log.broken], log.epochs, log.base)
+            log.broken = []
         image = DiskImage(
             partitions, dict(self.high_watermarks), self.clean_broker_epoch, dict(self.log_starts), dict(self.votes)
         )

@@ -15,6 +15,8 @@ from tidemark.nodes.core.settings import MS
 
 SHAPES = ((4, 4), (5, 5), (4, 3), (5, 3), (2, 2))
 """Brokers and replicas, where nobody asked for any."""
+_GROUPS = ((5, 5), (5, 5), (4, 4), (2, 2))
+"""The same of servers that vote, all of which do: with five, two have voted for nobody when one is elected."""
 _ODD_MAJORITIES = (6, 4)
 """Two servers that may come to a group whose majority is three of four: where groups change, what needs the most care."""
 INTERVALS_MS = (10, 20, 20, 40, 60, 60, 120)
@@ -36,6 +38,7 @@ class Circumstances:
         self._cluster = cluster_of_plans(profile, cluster)
         self._profile = profile
         self._free = free
+        self._shapes = _GROUPS if votes else SHAPES
         self._groups_change = votes and REASSIGNMENT in PROFILES[profile]
         self._consumers = 3 if votes else 1  # one of them reads from a leader that was deposed and does not know
 
@@ -43,7 +46,7 @@ class Circumstances:
         """As asked for; now and then with other numbers of brokers and replicas, or with fetches of one or two batches."""
         cluster = self._cluster
         if self._free and rng.random() < (_GROUPS_SHAPED if self._groups_change else _ANOTHER_SHAPE):
-            brokers, factor = _ODD_MAJORITIES if self._groups_change else rng.choice(SHAPES)
+            brokers, factor = _ODD_MAJORITIES if self._groups_change else rng.choice(self._shapes)
             if cluster.settings.min_isr <= factor:
                 shaped = replace(cluster, brokers=brokers, replication_factor=factor)
                 cluster = cluster_of_plans(self._profile, shaped)

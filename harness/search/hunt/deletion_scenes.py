@@ -40,6 +40,32 @@ def deleted_while_one_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, a
     ]
 
 
+def deleted_beyond_what_is_committed(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A client asks to delete what its leader has not committed, as its followers hear nothing of it; then one of them may lead."""
+    leader, other, _ = cast(rng, cluster)
+    asked = at + log_uniform(rng, 20 * MS, 600 * MS)
+    back = asked + log_uniform(rng, 5 * MS, 400 * MS)
+    cut = kinds.among(rng, "from-peers", "from-peers", "one-way-in", "one-way-out")
+    deletion = on(rng, kinds.among(rng, "delete-records"), asked, cluster, leader)
+    faults = [
+        leads_before(rng, at, cluster, leader),
+        on(rng, cut, at, cluster, leader, back - at),
+        replace(deletion, amount=1000 + log_uniform(rng, 5, 500)),
+    ]
+    if rng.random() < 0.6:
+        faults.append(
+            on(
+                rng,
+                rng.choice(("forced-election", *kinds.failures)),
+                back,
+                cluster,
+                rng.choice((leader, other)),
+                300 * MS,
+            )
+        )
+    return faults
+
+
 def back_as_all_is_deleted(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A follower comes back as everything is deleted, so that it begins anew; it is elected as soon as it is in the ISR."""
     away, leader, _ = cast(rng, cluster)

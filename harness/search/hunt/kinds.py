@@ -6,7 +6,7 @@ from random import Random
 
 from tidemark.nemesis import KINDS, PROFILES, SIMULATED_ONLY, Fault
 from tidemark.nemesis.kind import Part, Stop, log_uniform
-from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS, REASSIGNMENT, kinds_that_need
+from tidemark.nemesis.kinds import CONTROLLER_LINKS, DAMAGES, LINK_FAULTS, REASSIGNMENT, kinds_that_need
 from tidemark.nemesis.long_lasting import long_lasting
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
@@ -32,7 +32,8 @@ class Kinds:
     """The kinds of fault that a profile has, by the part they play.
 
     What disturbs a broker's talks with the controller belongs to every hunt: it destroys nothing. Where power is lost, so may
-    be metadata; where replicas move, they may become more.
+    be metadata; where disks are lost, files may be damaged, unless servers vote or keep ledgers, which promise more than they
+    can hold then; where replicas move, they may become more.
 
     Args:
         profile: a key of :data:`nemesis.PROFILES`.
@@ -46,6 +47,8 @@ class Kinds:
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
         if "power" in self.known:
             self.known |= _METADATA
+        if "disk" in self.known and not (votes or ledgers):
+            self.known |= {*DAMAGES}
         if REASSIGNMENT in self.known:
             self.known |= kinds_that_need(REASSIGNMENT)
         known = self.known

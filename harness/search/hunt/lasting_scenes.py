@@ -100,6 +100,36 @@ def let_in_for_what_it_had(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: 
     ]
 
 
+def let_in_unheard(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower that fell behind is let in as its leader asked, which hears of that neither by the answer nor otherwise.
+
+    It asks again, and is refused. The follower is deaf again meanwhile; then it is elected, or the leader fails.
+    """
+    leader, late, _ = cast(rng, cluster)
+    settings = cluster.settings
+    behind = int(settings.lag_time_us * rng.uniform(1.05, 1.6))
+    back = at + behind
+    asks = Trigger("isr", 1, int(leader[1:]))
+    cuts = ("from-peers", "from-peers", "one-way-in")
+    unheard = settings.request_timeout_us + log_uniform(rng, 100 * MS, 1_500 * MS)
+    answers = on(rng, kinds.among(rng, "lost-isr-changes"), back, cluster, leader, log_uniform(rng, 10 * MS, 450 * MS))
+    news = on(
+        rng, kinds.among(rng, "lost-leadership", "lost-leadership", "late-leadership"), back, cluster, leader, unheard
+    )
+    then = back + unheard + log_uniform(rng, 50 * MS, 600 * MS)
+    last = on(rng, "forced-election", then, cluster, late, 0)
+    if rng.random() < 0.3:
+        last = on(rng, rng.choice(kinds.failures), then, cluster, leader)
+    return [
+        leads_before(rng, at, cluster, leader),
+        on(rng, kinds.among(rng, *cuts), at, cluster, late, behind),
+        replace(answers, pick=_FROM_CONTROLLER, after=asks),
+        replace(news, after=asks),
+        replace(on(rng, kinds.among(rng, *cuts), back, cluster, late, unheard + 700 * MS), after=asks),
+        last,
+    ]
+
+
 def disk_lost_while_another_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """One follower is away, the other loses its disk; then the leader fails, or the one with the empty disk is elected."""
     leader, away, empty = cast(rng, cluster)

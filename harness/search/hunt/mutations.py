@@ -114,7 +114,7 @@ class Mutations:
 
         def stretched(fault: Fault) -> Fault:
             if fault.amount and rng.random() < 0.3:
-                most = LONGEST_US if fault.row.amount is None else fault.row.amount.most
+                most = LONGEST_US if fault.row.amount is None else fault.row.amount.most_of(fault.amount)
                 amount = int(fault.amount * 4 ** rng.uniform(-1, 1))
                 return replace(fault, amount=min(max(amount, 1), most))
             return replace(fault, lasts_us=min(int(fault.lasts_us * 4 ** rng.uniform(-1, 1)), longest))

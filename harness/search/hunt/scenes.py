@@ -257,6 +257,7 @@ SCENES: dict[str, Scene] = {
     "away for long": lasting.away_for_long,
     "answered after the session": lasting.answered_after_the_session,
     "let in for what it had": lasting.let_in_for_what_it_had,
+    "let in unheard": lasting.let_in_unheard,
     "a disk lost while another is away": lasting.disk_lost_while_another_is_away,
     "no power where nothing runs": lasting.no_power_where_nothing_runs,
     "moved while the controller fails": lasting.moved_while_the_controller_fails,
@@ -266,9 +267,11 @@ SCENES: dict[str, Scene] = {
     "follows on unaware": unaware.follows_on_unaware,
     "counts on unaware": unaware.counts_on_unaware,
     "answered late": unaware.answered_late,
+    "told late, and then not": unaware.told_late_and_then_not,
     "alone, and then lost": lasting.alone_and_then_lost,
     "moved from the last one there": reassignments.moved_from_the_last_one_there,
     "back as all is deleted": deletions.back_as_all_is_deleted,
+    "deleted beyond what is committed": deletions.deleted_beyond_what_is_committed,
     "led by who missed a deletion": deletions.led_by_who_missed_a_deletion,
     "retention without followers": deletions.retention_at_a_leader_without_followers,
     "min ISR changed unheard": settings.min_isr_changed_unheard,
@@ -280,11 +283,13 @@ SCENES: dict[str, Scene] = {
     "each writes alone": voting.each_writes_alone,
     "gaps at bookies": ledgers.gaps_at_bookies,
     "a fence is lost": ledgers.fence_is_lost,
+    "recovered without one": ledgers.recovered_without_one,
 }
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
     "deleted while one is away": {"deletions", "retention", "retention-destructive"},
     "back as all is deleted": {"deletions", "retention", "retention-destructive"},
+    "deleted beyond what is committed": {"deletions", "retention", "retention-destructive"},
     "led by who missed a deletion": {"retention-destructive"},
     "retention without followers": {"retention", "retention-destructive"},
     "deleted before the power goes": {"retention-destructive"},
@@ -307,7 +312,7 @@ _OF_VOTERS = {
     "two change one group": frozenset({"reassignments", "reassignments-destructive", "controller-reassignments"}),
 }
 """The same of servers that elect their leaders themselves, and of nobody else."""
-_OF_LEDGERS = {name: frozenset(PROFILES) for name in ("gaps at bookies", "a fence is lost")}
+_OF_LEDGERS = {name: frozenset(PROFILES) for name in ("gaps at bookies", "a fence is lost", "recovered without one")}
 """The same of bookies."""
 _OF_SOME = _OF_PROFILES.keys() | _OF_VOTERS.keys() | _OF_LEDGERS.keys()
 _OWN = 0.5

@@ -113,3 +113,22 @@ def counts_on_unaware(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) 
             log_uniform(rng, 20 * MS, 1_500 * MS),
         ),
     ]
+
+
+def told_late_and_then_not(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """What the controller tells a broker is late, so that it says it again; what it says next is lost as the first comes twice."""
+    deaf, one, other = cast(rng, cluster)
+    again = cluster.settings.request_timeout_us // 2
+    lost = at + int(again * rng.uniform(0.5, 2))
+    until = lost + log_uniform(rng, 200 * MS, 1_200 * MS)
+    told = on(
+        rng, kinds.among(rng, "late-leadership", "late-leadership", "slow-controller"), at, cluster, deaf, lost - at
+    )
+    nodes = [one, other, deaf]
+    rng.shuffle(nodes)
+    return [
+        replace(told, amount=int(again * rng.uniform(1, 3))),
+        on(rng, "forced-election", at + MS, cluster, nodes[0], 0),
+        on(rng, kinds.among(rng, "lost-leadership"), lost, cluster, deaf, until - lost),
+        on(rng, "forced-election", lost + log_uniform(rng, MS, again), cluster, nodes[1], 0),
+    ]

@@ -8,6 +8,7 @@ import pytest
 from tidemark.harness.simulator.disk import SimDisk
 from tidemark.harness.simulator.steady import Steady
 from tidemark.nemesis.damage import Damage
+from tidemark.nodes.core.damage import CUT_TAIL, FLIP_BITS
 from tidemark.nodes.core.log import Batch
 from tidemark.nodes.core.recovery import recover
 
@@ -102,6 +103,26 @@ def test_the_first_lost_batch_may_be_torn_and_recovery_drops_it():
         assert all(len(s.batch.values) < 2 for s in broken)
 
     assert 10 < torn < 50
+
+
+def test_what_lies_behind_a_broken_batch_is_there_for_one_start():
+    disk = disk_of(5)
+    disk.damage(Damage(FLIP_BITS, 1, 0, 0), Random(4))
+    first, second = (disk.load().partitions[T].batches for _ in range(2))
+    broken = next(place for place, stored in enumerate(first) if not stored.sound)
+
+    assert len(first) == 5
+    assert broken < 4
+    assert all(stored.sound for stored in first[broken + 1 :])
+    assert second == first[:broken]
+
+
+def test_behind_a_cut_there_is_nothing():
+    disk = disk_of(5)
+    disk.damage(Damage(CUT_TAIL, 500, 0, 0), Random(4))
+    batches = disk.load().partitions[T].batches
+
+    assert [stored.sound for stored in batches] == [True, True, False]
 
 
 def test_a_torn_batch_is_gone_after_one_recovery():

@@ -16,13 +16,19 @@ from tidemark.harness.search.hunt.mutations import EARLIEST_US, Mutations
 from tidemark.harness.search.hunt.scenes import SCENES, some_scene
 from tidemark.harness.simulator import simulate
 from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster_of_plans
-from tidemark.nemesis.kinds import CONTROLLER_LINKS
+from tidemark.nemesis.kinds import CONTROLLER_LINKS, DAMAGES
 from tidemark.nemesis.long_lasting import end_of_long, is_long
+from tidemark.nodes.core import leader
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.controller.elections import Controller
 from tidemark.nodes.core.controller.kraft import KRaftController
+from tidemark.nodes.core.controller.zookeeper import ZooKeeperController
+from tidemark.nodes.core.leader import Leadership
+from tidemark.nodes.core.messages import INVALID_UPDATE_VERSION
 from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import parse_variant
+from tidemark.nodes.families.bookkeeper.recovery import Takeover
+from tidemark.nodes.families.bookkeeper.writer import Writer
 from tidemark.nodes.families.raft.canvassing import CanvassingMember
 from tidemark.nodes.families.raft.leases import LeasingMember
 from tidemark.nodes.families.voting.member import Member
@@ -41,7 +47,7 @@ def test_they_have_the_faults_of_their_profile_and_those_on_talks_with_the_contr
     drawn = {fault.kind for plan in young(400, profile) for fault in plan.faults}
 
     hunted = {
-        "destructive": SIMULATED_ONLY - {"power-metadata-by-file"},
+        "destructive": SIMULATED_ONLY - {"power-metadata-by-file"} | {*DAMAGES},
         "reassignments": {"one-fewer-replica", "one-more-replica", "reassignment-taken-back"},
     }.get(profile, frozenset())
     assert drawn <= set(PROFILES[profile]) | set(CONTROLLER_LINKS) | hunted
@@ -528,6 +534,71 @@ def test_gaps_at_bookies_are_what_recovery_must_read():
     assert not shown_by(name, "bookkeeper", cluster, 8, "intact")
 
 
+def test_gaps_are_filled_by_bookies_that_take_the_place_of_others(monkeypatch):
+    name, cluster = "gaps at bookies", ClusterSpec()
+
+    def counts_on(self, now, ledger):
+        self.ledger, self._changing = ledger, False
+        self._send_again(now)
+        self._confirm(now)
+
+    monkeypatch.setattr(Writer, "changed", counts_on)
+
+    assert shown_by(name, "bookkeeper", cluster, 32, "intact")["outside-its-ensemble"] >= 2
+
+
+def test_a_ledger_is_recovered_without_one_of_its_bookies(monkeypatch):
+    name, cluster = "recovered without one", ClusterSpec()
+    assert not shown_by(name, "bookkeeper", cluster, 16, "destructive")
+
+    def forgets(self, now, close=Takeover._close):
+        self._fragments = self._ledger.fragments
+        close(self, now)
+
+    monkeypatch.setattr(Takeover, "_close", forgets)
+
+    assert shown_by(name, "bookkeeper", cluster, 16, "intact")["outside-its-ensemble"] >= 4
+
+
+def test_let_in_unheard_a_follower_is_counted_though_its_leader_was_refused(monkeypatch):
+    name, cluster = "let in unheard", ClusterSpec()
+    assert not shown_by(name, "kafka-4.0+repaired", cluster, 32, "intact")
+
+    monkeypatch.setattr(leader, "STALE_BROKER_EPOCH", INVALID_UPDATE_VERSION)
+
+    assert shown_by(name, "kafka-4.0+repaired", cluster, 32, "intact")["lost-committed-write"] >= 2
+
+
+def test_told_late_and_then_not_a_broker_answers_twice(monkeypatch):
+    name, cluster = "told late, and then not", ClusterSpec()
+    assert not shown_by(name, "kafka-2.7", cluster, 48, "intact")
+
+    def any_answer(self, now, m):
+        waiting = self._requests[m.source].waiting
+        if waiting:
+            waiting.popleft()
+            if waiting:
+                self._send_first(now, m.source)
+
+    monkeypatch.setattr(ZooKeeperController, "_on_state_taken", any_answer)
+
+    assert shown_by(name, "kafka-2.7", cluster, 48, "intact")["stuck"] >= 2
+
+
+def test_deleted_beyond_what_is_committed_a_leader_refuses(monkeypatch):
+    name, cluster = "deleted beyond what is committed", ClusterSpec()
+    assert not shown_by(name, "kafka-4.0+repaired", cluster, 24, "deletions")
+
+    def deletes(self, now, m, delete=Leadership.delete_records):
+        if self.replica.hw < m.offset <= self.replica.log.leo:
+            self.replica.advance_start(now, m.offset, "delete-records")
+        delete(self, now, m)
+
+    monkeypatch.setattr(Leadership, "delete_records", deletes)
+
+    assert shown_by(name, "kafka-4.0+repaired", cluster, 24, "deletions")["wrong-deletion"] >= 2
+
+
 def test_a_fence_is_lost_with_a_disk_that_nobody_knows_to_be_empty():
     name, cluster = "a fence is lost", ClusterSpec()
 
@@ -571,7 +642,7 @@ def test_a_controller_that_goes_on_electing_when_it_may_not_any_more(monkeypatch
     ("scenes", "whose"),
     [
         (("deposed, and does not know", "each writes alone", "voters come back, and vote"), "votes"),
-        (("gaps at bookies", "a fence is lost"), "ledgers"),
+        (("gaps at bookies", "a fence is lost", "recovered without one"), "ledgers"),
     ],
 )
 def test_scenes_of_voters_and_of_bookies_are_theirs_alone(monkeypatch, scenes, whose):
