@@ -70,6 +70,7 @@ MARKS: dict[str, str] = {
     "isr-shrunk": "the controller's ISR became smaller",
     "isr-grew": "the controller's ISR grew",
     "let-in-behind-committed": "a replica came into the controller's ISR whose log ended below what a leader had committed",
+    "let-in-anew-behind-committed": "the same, of a broker that had been accepted again after an unclean stop",
     "isr-flapped": "the controller's ISR became smaller, grew, and became smaller again, within two seconds",
     "isr-shrunk-over-a-wait": "the controller's ISR became smaller while its leader had records that were not committed",
     "written-past-a-member": "a leader wrote while a member of the ISR had no process, or a paused one",
@@ -175,6 +176,8 @@ class _Run:
         """Broker → how its process ended, or that it is paused."""
         self.unclean: set[int] = set()
         """Brokers whose last process did not shut down cleanly."""
+        self.anew: set[int] = set()
+        """Brokers that have been accepted again after such a one."""
 
     def mark(self, name: str) -> None:
         if name in self.found:
@@ -362,8 +365,11 @@ class _Run:
                 self.mark("isr-of-one")
         elif len(isr) > len(before) > 0:
             self.mark("isr-grew")
-            if any(partition.replicas[node].leo < partition.committed for node in isr if node not in before):
+            behind = [n for n in isr if n not in before and partition.replicas[n].leo < partition.committed]
+            if behind:
                 self.mark("let-in-behind-committed")
+            if any(node in self.anew for node in behind):
+                self.mark("let-in-anew-behind-committed")
             if partition.shrank_us is not None:
                 partition.shrank_us = partition.shrank_us[0], True
 
@@ -384,6 +390,7 @@ class _Run:
         broker = trace_events.Register(event).broker
         if broker in self.unclean:
             self.unclean.discard(broker)
+            self.anew.add(broker)
             self.mark("came-back-unclean")
 
     def unfence(self, event: TraceEvent) -> None:
@@ -394,6 +401,7 @@ class _Run:
     def stop(self, event: TraceEvent) -> None:
         how = trace_events.Stop(event).how
         self._goes(event[NODE], how)
+        self.anew.discard(event[NODE])
         if how in _LOG_LOST:
             self.mark("log-lost")
         if how == "disk":

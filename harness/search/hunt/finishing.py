@@ -28,6 +28,7 @@ HAZARDS = (
     "elected-behind-committed",
     "deposed-leader-committed",
     "let-in-behind-committed",
+    "let-in-anew-behind-committed",
     "unfenced-behind",
     "majority-lacks-committed",
     "ensemble-lacks-confirmed",

@@ -65,7 +65,7 @@ def answered_after_the_session(rng: Random, kinds: Kinds, cluster: ClusterSpec, 
 
 
 def let_in_for_what_it_had(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """A follower that fell behind has caught up, and loses what it had as its leader asks to let it in; the request is late.
+    """A follower that fell behind has caught up, and loses what it had as its leader asks to let it in; that is heard late.
 
     It has registered before the request is there, and is deaf still; then it is elected, or the leader fails.
     """
@@ -77,25 +77,26 @@ def let_in_for_what_it_had(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: 
     lasts = settings.request_timeout_us + takes
     asks = Trigger("isr", 1, int(leader[1:]))
     cuts = ("from-peers", "from-peers", "one-way-in")
-    asked = on(rng, kinds.among(rng, "late-isr-changes", "slow-controller"), back, cluster, leader, lasts)
+    late_or_lost = kinds.among(rng, "late-isr-changes", "slow-controller", "lost-isr-changes", "lost-isr-changes")
+    asked = replace(on(rng, late_or_lost, back, cluster, leader, lasts), pick=_TO_CONTROLLER)
     lost = on(
         rng,
-        kinds.among(rng, "disk", "disk", "power", "crash", "restart"),
+        kinds.among(rng, "disk", "disk", "disk", "power", "crash"),
         back,
         cluster,
         late,
         log_uniform(rng, MS, 60 * MS),
     )
-    then = back + lasts + log_uniform(rng, 1 * MS, 120 * MS)
+    then = back + lasts + (log_uniform(rng, 1 * MS, 120 * MS) if asked.amount else int(600 * MS * rng.random()))
     last = on(rng, "forced-election", then, cluster, late, 0)
-    if rng.random() < 0.5:
+    if rng.random() < 0.3:
         last = on(rng, rng.choice(kinds.failures), then, cluster, leader)
     return [
         leads_before(rng, at, cluster, leader),
         on(rng, kinds.among(rng, *cuts), at, cluster, late, behind),
-        replace(asked, amount=takes, pick=_TO_CONTROLLER) if asked.amount else asked,
+        replace(asked, amount=takes) if asked.amount else asked,
         replace(lost, after=asks),
-        replace(on(rng, kinds.among(rng, *cuts), back, cluster, late, lasts + 100 * MS), after=asks),
+        replace(on(rng, kinds.among(rng, *cuts), back, cluster, late, lasts + 600 * MS), after=asks),
         last,
     ]
 

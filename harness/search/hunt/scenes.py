@@ -281,10 +281,12 @@ SCENES: dict[str, Scene] = {
     "a slow candidate stands again": voting.slow_candidate_stands_again,
     "voters come back, and vote": voting.voters_come_back_and_vote,
     "each writes alone": voting.each_writes_alone,
+    "an order goes with its leader": voting.order_goes_with_its_leader,
     "gaps at bookies": ledgers.gaps_at_bookies,
     "a fence is lost": ledgers.fence_is_lost,
     "recovered without one": ledgers.recovered_without_one,
 }
+_MOVES = frozenset({"reassignments", "reassignments-destructive", "controller-reassignments"})
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
     "deleted while one is away": {"deletions", "retention", "retention-destructive"},
@@ -293,8 +295,8 @@ _OF_PROFILES = {
     "led by who missed a deletion": {"retention-destructive"},
     "retention without followers": {"retention", "retention-destructive"},
     "deleted before the power goes": {"retention-destructive"},
-    "moved while others are away": {"reassignments", "reassignments-destructive", "controller-reassignments"},
-    "moved from the last one there": {"reassignments", "reassignments-destructive", "controller-reassignments"},
+    "moved while others are away": _MOVES,
+    "moved from the last one there": _MOVES,
     "moved while the controller fails": {"controller-reassignments"},
     "the leader ends without a controller": {"controllers", "controller-reassignments"},
     "alone as the controller fails": {"controllers", "controller-reassignments"},
@@ -309,7 +311,8 @@ _OF_VOTERS = {
     "a slow candidate stands again": frozenset(PROFILES),
     "voters come back, and vote": frozenset(PROFILES),
     "each writes alone": frozenset(PROFILES),
-    "two change one group": frozenset({"reassignments", "reassignments-destructive", "controller-reassignments"}),
+    "two change one group": _MOVES,
+    "an order goes with its leader": _MOVES,
 }
 """The same of servers that elect their leaders themselves, and of nobody else."""
 _OF_LEDGERS = {name: frozenset(PROFILES) for name in ("gaps at bookies", "a fence is lost", "recovered without one")}

@@ -67,3 +67,28 @@ def each_writes_alone(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) 
         replace(fails, after=Trigger("append", rng.choice((1, 2, 2, 3)), int(third[1:]))),
         on(rng, "forced-election", back + again + 20 * MS, cluster, other, 0),
     ]
+
+
+def order_goes_with_its_leader(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader that hears nobody is asked to take a server away, and the order is taken back; another is elected, whose log knows
+    nothing of it. Then the first one leads again, or one of those whom it had told.
+    """
+    group = [f"b{broker}" for broker in cluster.assignment()["t-0"]]
+    first, other, gone = (group + group)[(start := rng.randrange(len(group))) : start + 3]
+    alone = log_uniform(rng, 150 * MS, 900 * MS)
+    back = at + 20 * MS + log_uniform(rng, 20 * MS, alone // 2)
+    again = at + alone + log_uniform(rng, 20 * MS, 600 * MS)
+    cut_off = on(rng, kinds.among(rng, "from-peers", "from-peers", "isolate"), at, cluster, first, alone)
+    without = [name for name in (f"b{broker}" for broker in cluster.broker_ids()) if name not in group or name == gone]
+    taken_back = on(rng, kinds.among(rng, "one-more-replica"), back, cluster, gone, 0)
+    faults = [
+        leads_before(rng, at - 100 * MS, cluster, first),
+        cut_off,
+        on(rng, kinds.among(rng, "one-fewer-replica"), at + 20 * MS, cluster, gone, 0),
+        replace(taken_back, pick=2 * without.index(gone)),
+        on(rng, "forced-election", back + int((at + alone - back) * rng.random()), cluster, other, 0),
+        on(rng, "forced-election", again, cluster, rng.choice((first, first, other)), 0),
+    ]
+    if rng.random() < 0.3:
+        faults.append(on(rng, rng.choice(kinds.failures), again + log_uniform(rng, 20 * MS, 400 * MS), cluster, first))
+    return [replace(fault, partition=0, clients=False) for fault in faults]

@@ -89,6 +89,11 @@ SMALLEST = {
         *[elect(1, 1, (1, 2), how="initial"), lead(1, 1, isr=(1, 2)), append(1, 0, 1), committed(1, 1, 1)],
         (2, 0, "isr-change", K, (1, 2, 3), (), 2),
     ],
+    "let-in-anew-behind-committed": [
+        *[elect(1, 1, (1, 2), how="initial"), lead(1, 1, isr=(1, 2)), append(1, 0, 1), committed(1, 1, 1)],
+        *[(2, 3, "stop", "", "disk"), (2, 3, "start", "", 2), (2, 0, "register", "", 3, 7, False)],
+        (3, 0, "isr-change", K, (1, 2, 3), (), 2),
+    ],
     "isr-flapped": [*ALTERED, (4, 0, "isr-change", K, (1, 3), (), 4)],
     "isr-shrunk-over-a-wait": [*WRITTEN, append(1, 1, 1), (2, 0, "isr-change", K, (1, 2), (), 2)],
     "written-past-a-member": [*WRITTEN, (2, 3, "pause", ""), append(1, 1, 1)],

@@ -30,6 +30,7 @@ from tidemark.nodes.families import parse_variant
 from tidemark.nodes.families.bookkeeper.recovery import Takeover
 from tidemark.nodes.families.bookkeeper.writer import Writer
 from tidemark.nodes.families.raft.canvassing import CanvassingMember
+from tidemark.nodes.families.raft.configurations import Configurations
 from tidemark.nodes.families.raft.leases import LeasingMember
 from tidemark.nodes.families.voting.member import Member
 
@@ -493,6 +494,15 @@ def test_two_change_one_group_each_by_one_server():
 
     assert shown_by(name, "raft+membership-change+change-at-once", cluster, 16)["unsafe-commit"] >= 2
     assert not shown_by(name, "raft+membership-change", cluster, 16)
+
+
+def test_an_order_goes_with_its_leader_which_counts_by_it_no_more(monkeypatch):
+    name, cluster = "an order goes with its leader", ClusterSpec(brokers=6, replication_factor=4)
+    assert not shown_by(name, "raft+pre-vote+membership-change", cluster, 32)
+
+    monkeypatch.setattr(Configurations, "cut", lambda self, end, cut=Configurations.cut: cut(self, end) and False)
+
+    assert shown_by(name, "raft+pre-vote+membership-change", cluster, 32).keys() & {"stuck", "acked-by-too-few"}
 
 
 def test_each_writes_alone_and_what_the_first_wrote_is_committed_in_a_later_term():
