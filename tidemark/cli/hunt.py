@@ -148,8 +148,8 @@ def hunt_command(options: HuntOptions) -> int:
     variant, profile, seed = options.variant, options.drawn_from, options.seed
     brokers = brokers_for(options.confirm, variant, options.names, options.cluster.partitions)
     cluster, asked, limits = options.cluster.spec(), options.workload.asked(), options.limits()
-    # Brokers and replicas are left to the hunt, unless there must be machines for them.
-    free = not {"brokers", "replication_factor"} & options.typed.keys() and not (brokers and brokers.by_plan)
+    # Brokers, replicas and partitions are left to the hunt, unless there must be machines for them.
+    free = not {"brokers", "replication_factor", "partitions"} & options.typed.keys() and not (brokers and brokers.by_plan)
     names = options.names if brokers is None else brokers.names
     contract = options.contract or (brokers.contract if brokers is not None else None)
     without = frozenset[str]() if brokers is None else brokers.without

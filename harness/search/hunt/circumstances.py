@@ -21,7 +21,7 @@ _ODD_MAJORITIES = (6, 4)
 """Two servers that may come to a group whose majority is three of four: where groups change, what needs the most care."""
 INTERVALS_MS = (10, 20, 20, 40, 60, 60, 120)
 """Pauses between sends: most of what a run costs is what clients do, and few bugs need them as busy as can be."""
-_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE, _GROUPS_SHAPED = 0.1, 0.1, 0.15, 0.1, 0.5
+_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE, _GROUPS_SHAPED, _TWO_PARTITIONS = 0.1, 0.1, 0.15, 0.1, 0.5, 0.1
 
 
 class Circumstances:
@@ -30,7 +30,7 @@ class Circumstances:
     Args:
         cluster: as it was asked for.
         profile: of the hunt.
-        free: whether the number of brokers and replicas was left to the hunt.
+        free: whether the number of brokers, replicas and partitions was left to the hunt.
         votes: whether servers elect their leaders themselves.
     """
 
@@ -43,13 +43,17 @@ class Circumstances:
         self._consumers = 3 if votes else 1  # one of them reads from a leader that was deposed and does not know
 
     def cluster(self, rng: Random) -> ClusterSpec:
-        """As asked for; now and then with other numbers of brokers and replicas, or with fetches of one or two batches."""
+        """As asked for; now and then with other numbers of brokers and replicas, with two partitions (what is done for one may be
+        forgotten for the other), or with fetches of one or two batches.
+        """
         cluster = self._cluster
         if self._free and rng.random() < (_GROUPS_SHAPED if self._groups_change else _ANOTHER_SHAPE):
             brokers, factor = _ODD_MAJORITIES if self._groups_change else rng.choice(self._shapes)
             if cluster.settings.min_isr <= factor:
                 shaped = replace(cluster, brokers=brokers, replication_factor=factor)
                 cluster = cluster_of_plans(self._profile, shaped)
+        if self._free and cluster.partitions == 1 and rng.random() < _TWO_PARTITIONS:
+            cluster = replace(cluster, partitions=2)
         if rng.random() < _SMALL_FETCHES:
             cluster = replace(cluster, settings=replace(cluster.settings, max_fetch_batches=rng.choice((1, 2))))
         return cluster

@@ -62,6 +62,8 @@ def test_what_is_no_fault_is_drawn_too_and_is_in_the_plan():
     assert set(shapes) == {*SHAPES, (3, 3)}
     assert shapes[3, 3] > 300
     assert {plan.cluster.settings.max_fetch_batches for plan in plans} == {1, 2, Settings().max_fetch_batches}
+    assert 20 < sum(plan.cluster.partitions == 2 for plan in plans) < 60
+    assert {plan.cluster.partitions for plan in plans} == {1, 2}
     assert {plan.workload.burst for plan in plans} == {1, 3, 5, 10}
     assert {plan.workload.patience_us // Settings().produce_timeout_us for plan in plans} == {0, 2, 3}
     assert all(Plan.from_json(plan.to_json()) == plan for plan in plans)
