@@ -44,6 +44,8 @@ class WorkloadSpec:
         batch: the most records a batch holds.
         burst: so many sends of a producer follow each other at once; then it rests as long as it would have between them.
         patience_us: how long a producer waits for an answer; 0: as long as the brokers do (``produce_timeout_us``).
+        again_us: after so long without an answer, or after one that proves nothing, a producer sends its batch again, which leaders
+            know (idempotence, KIP-98); 0: never. Real clients do so by their own time-outs.
         sends: exactly what is sent, if that is not left to chance; ``interval_us`` and ``batch`` mean nothing then.
         transactional: so many sends one of Kafka's transactions has at most; 0: producers send without transactions.
         share_members: so many members has a share group that takes the records, beside the consumers; 0: there is none.
@@ -57,6 +59,7 @@ class WorkloadSpec:
     batch: int = 3
     burst: int = 1
     patience_us: int = 0
+    again_us: int = 0
     transactional: int = 0
     share_members: int = 0
     sends: tuple[Send, ...] | None = None
@@ -64,8 +67,10 @@ class WorkloadSpec:
 
     def __post_init__(self) -> None:
         """Refuse a workload without producers or with senseless pauses."""
-        if self.burst < 1 or not 0 <= self.patience_us <= LONGEST_US:
-            raise PlanError(f"workload: burst must be at least 1, and patience_us between 0 and a day ({LONGEST_US})")
+        if self.burst < 1 or not all(0 <= waits <= LONGEST_US for waits in (self.patience_us, self.again_us)):
+            raise PlanError(
+                f"workload: burst must be at least 1, and patience_us and again_us between 0 and a day ({LONGEST_US})"
+            )
         if not 0 <= self.transactional <= MOST_IN_A_BATCH:
             raise PlanError(f"workload: transactional must be between 0 and {MOST_IN_A_BATCH}")
         if self.share_members and self.transactional:
@@ -87,14 +92,15 @@ class WorkloadSpec:
     def scaled(self, factor: float) -> WorkloadSpec:
         """The same with every time multiplied."""
         sends = self.sends and tuple(replace(send, at_us=int(send.at_us * factor)) for send in self.sends)
-        names = ("interval_us", "poll_us", "patience_us")
+        names = ("interval_us", "poll_us", "patience_us", "again_us")
         pauses: dict[str, Any] = {name: int(getattr(self, name) * factor) for name in names}
         return replace(self, **pauses, sends=sends)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; bursts, patience, transactions, members, sends and object are there if they are not as usual."""
+        """Plain values; bursts, patience, repeats, transactions, members, sends and object are there if they are not as usual."""
         told = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("sends", "object")}
-        for name, usual in (("burst", 1), ("patience_us", 0), ("transactional", 0), ("share_members", 0)):
+        unusual = (("burst", 1), ("patience_us", 0), ("again_us", 0), ("transactional", 0), ("share_members", 0))
+        for name, usual in unusual:
             if told[name] == usual:
                 del told[name]
         if self.object is not None:

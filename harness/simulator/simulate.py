@@ -16,7 +16,7 @@ from tidemark.harness.runs.suffering import suffer
 from tidemark.harness.simulator.at_rest import view_of
 from tidemark.harness.simulator.network import CLIENTS_FROM
 from tidemark.harness.simulator.simulation import Simulation
-from tidemark.harness.simulator.workload import AdminClient, Consumer, FinalReader, Producer
+from tidemark.harness.simulator.workload import AdminClient, Consumer, FinalReader, KnowsRepeats, Producer
 from tidemark.nemesis import REAL_ONLY, PlanError
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def simulate(
 
 def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simulation]) -> SimulatedRun:
     simulation = world(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
+    if plan.workload.again_us:
+        simulation.reaches = lambda machine: KnowsRepeats(machine).step
     suffered = suffer(plan, simulation.family)
     read = carry_out(_Run(simulation, plan), plan, suffered, in_virtual_time(plan.cluster.settings))
     history = History(

@@ -8,6 +8,7 @@ another object between them would be a call for each event.
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from operator import attrgetter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
     from tidemark.checkers.history.history import Op
     from tidemark.nemesis.damage import Damage
     from tidemark.nemesis.links import Link
+    from tidemark.nodes.core.actions import Action
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.core.controller import Controller
     from tidemark.nodes.families import AnyVariant
+    from tidemark.nodes.families.family import Machine
 
 
 BY_CHANCE = frozenset({"links", "disk"})
@@ -99,6 +102,8 @@ class Simulation:
             node.disk.syncs_directories = getattr(variant, "metadata_log", False)
         self.actors: dict[int, Actor] = dict(self.nodes)
         self._assignment = cluster.assignment()
+        self.reaches: Callable[[Machine], Callable[[int, Any], list[Action]]] = attrgetter("step")
+        """What is called with the events of a broker's process."""
         self._controller: Controller | None = None
         self._operator = MembershipOperator(self, self._assignment) if self.family.changes_members else None
         make_controller = self.family.controller
@@ -318,7 +323,7 @@ class Simulation:
         node.machine = self.family.machine(
             broker, node.incarnation, self.variant, self.cluster.settings, recovered, self._assignment
         )
-        node.port.deliver = node.machine.step
+        node.port.deliver = self.reaches(node.machine)
         self.push(self.now, node, Started())
 
     def _lost(self, node: SimNode, partition: str, leo: int) -> int:

@@ -66,7 +66,7 @@ def test_what_is_gentler_is_a_kind_and_ends_somewhere():
     ("kind", "most"),
     [
         ("lossy", 1000),
-        ("delete-records", 1000),
+        ("delete-records", 2000),
         ("slow", 86_400 * SECOND),
         ("clock-jump", 86_400 * SECOND),
         ("cut-tail", 1000),

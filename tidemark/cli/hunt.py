@@ -149,7 +149,9 @@ def hunt_command(options: HuntOptions) -> int:
     brokers = brokers_for(options.confirm, variant, options.names, options.cluster.partitions)
     cluster, asked, limits = options.cluster.spec(), options.workload.asked(), options.limits()
     # Brokers, replicas and partitions are left to the hunt, unless there must be machines for them.
-    free = not {"brokers", "replication_factor", "partitions"} & options.typed.keys() and not (brokers and brokers.by_plan)
+    free = not {"brokers", "replication_factor", "partitions"} & options.typed.keys() and not (
+        brokers and brokers.by_plan
+    )
     names = options.names if brokers is None else brokers.names
     contract = options.contract or (brokers.contract if brokers is not None else None)
     without = frozenset[str]() if brokers is None else brokers.without

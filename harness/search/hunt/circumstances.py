@@ -9,6 +9,7 @@ from dataclasses import replace
 from random import Random
 
 from tidemark.nemesis import PROFILES, REASSIGNMENT, Plan, cluster_of_plans
+from tidemark.nemesis.kinds import DELETIONS
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
@@ -22,6 +23,7 @@ _ODD_MAJORITIES = (6, 4)
 INTERVALS_MS = (10, 20, 20, 40, 60, 60, 120)
 """Pauses between sends: most of what a run costs is what clients do, and few bugs need them as busy as can be."""
 _SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE, _GROUPS_SHAPED, _TWO_PARTITIONS = 0.1, 0.1, 0.15, 0.1, 0.5, 0.1
+_REPEATS = 0.1
 
 
 class Circumstances:
@@ -40,6 +42,9 @@ class Circumstances:
         self._free = free
         self._shapes = _GROUPS if votes else SHAPES
         self._groups_change = votes and REASSIGNMENT in PROFILES[profile]
+        self._may_repeat = not {*DELETIONS} & {
+            *PROFILES[profile]
+        }  # else a leader may not have any more what is sent again
         self._consumers = 3 if votes else 1  # one of them reads from a leader that was deposed and does not know
 
     def cluster(self, rng: Random) -> ClusterSpec:
@@ -59,7 +64,9 @@ class Circumstances:
         return cluster
 
     def workload(self, rng: Random, cluster: ClusterSpec) -> WorkloadSpec:
-        """Busy clients; some send in bursts, some are more patient than the brokers, whose own time-outs they hear."""
+        """Busy clients; some send in bursts, some are more patient than the brokers, whose own time-outs they hear, and some send
+        again what they have had no answer to.
+        """
         work = WorkloadSpec(
             producers=2,
             consumers=self._consumers,
@@ -68,8 +75,11 @@ class Circumstances:
         )
         if rng.random() < _BURSTS:
             work = replace(work, burst=rng.choice((3, 5, 10)))
+        waits = cluster.settings.produce_timeout_us
         if rng.random() < _PATIENT:
-            work = replace(work, patience_us=rng.choice((2, 3)) * cluster.settings.produce_timeout_us)
+            work = replace(work, patience_us=rng.choice((2, 3)) * waits)
+        if self._may_repeat and rng.random() < _REPEATS:
+            work = replace(work, patience_us=rng.choice((1, 2)) * waits, again_us=int(waits * rng.uniform(0.1, 0.5)))
         return work
 
     def otherwise(self, rng: Random, plan: Plan) -> Plan:

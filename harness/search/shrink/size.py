@@ -56,6 +56,7 @@ def times_of(plan: Plan) -> list[int]:
         plan.fixed_delay_us or 0,
         plan.workload.poll_us,
         plan.workload.patience_us,
+        plan.workload.again_us,
         *sends,
         *faults,
     ]

@@ -1,7 +1,8 @@
 """A producer: batches of unique values, one operation at a time, honest about what it knows.
 
 ``NOT_LEADER_OR_FOLLOWER`` proves that nothing was written, so the batch may be sent again until the time is up, and is then a
-``fail``. A time-out while a request was out is ``info``; so is ``NOT_ENOUGH_REPLICAS_AFTER_APPEND``.
+``fail``. A time-out while a request was out is ``info``; so is ``NOT_ENOUGH_REPLICAS_AFTER_APPEND``. An idempotent producer sends
+its batch again after these, too (:mod:`tidemark.harness.simulator.workload.repeats`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,18 @@ VALUES_PER_PRODUCER = 1_000_000
 class Producer(Client):
     """Sends until stopped; its values are ``number * 1_000_000 + counter``."""
 
-    __slots__ = ("_acks", "_deadline", "_in_flight", "_key", "_next_value", "_sends", "_timeout", "_values")
+    __slots__ = (
+        "_acks",
+        "_again_us",
+        "_deadline",
+        "_in_doubt",
+        "_in_flight",
+        "_key",
+        "_next_value",
+        "_sends",
+        "_timeout",
+        "_values",
+    )
 
     def __init__(self, simulation: Simulation, client_id: int, number: int, spec: WorkloadSpec) -> None:
         super().__init__(simulation, client_id, f"p{number}")
@@ -38,11 +50,12 @@ class Producer(Client):
         )
         self._acks = simulation.cluster.acks
         self._timeout = spec.patience_us or simulation.cluster.settings.produce_timeout_us
+        self._again_us = spec.again_us
         self._next_value = number * VALUES_PER_PRODUCER
         self._key = ""
         self._values: tuple[int, ...] = ()
         self._deadline = 0
-        self._in_flight = False
+        self._in_flight = self._in_doubt = False
 
     @property
     def is_sending(self) -> bool:
@@ -66,7 +79,7 @@ class Producer(Client):
         self._values = tuple(range(self._next_value, self._next_value + count))
         self._next_value += count
         self._deadline = now + self._timeout
-        self._in_flight = False
+        self._in_flight = self._in_doubt = False
         key = self._key
         self._complete("invoke", tuple([("send", key, value) for value in self._values]), None)
         self._try(now)
@@ -92,8 +105,17 @@ class Producer(Client):
         )
         if self._acks == "0":
             self._finish("ok", None, None)
+        elif self._again_us and now + self._again_us < self._deadline:
+            self.timer("again", self._again_us)
         else:
             self.timer("timeout", self._deadline - now)
+
+    def _look_again(self, delay_us: int) -> None:
+        """What became of it nobody knows: it is sent again to whoever leads then."""
+        self._in_flight, self._in_doubt = False, True
+        self.next_correlation()
+        self.leaders.pop(self._key, None)
+        self.timer("retry", delay_us)
 
     def on_timer(self, now: int, name: str) -> None:
         """Send, try again, or give up."""
@@ -105,7 +127,9 @@ class Producer(Client):
         elif now >= self._deadline or name == "timeout":
             self.next_correlation()
             self.leaders.pop(self._key, None)
-            self._finish("info" if self._in_flight else "fail", REQUEST_TIMED_OUT, None)
+            self._finish("info" if self._in_flight or self._in_doubt else "fail", REQUEST_TIMED_OUT, None)
+        elif name == "again":
+            self._look_again(1)
         else:
             self._try(now)
 
@@ -125,9 +149,14 @@ class Producer(Client):
             self._in_flight = False
             self.leaders.pop(self._key, None)
             self.timer("retry", max(min(RETRY_US, self._deadline - now), 1))
+        elif self._again_us and self.simulation.now + RETRY_US < self._deadline:
+            self._in_doubt = self._in_doubt or error != NOT_ENOUGH_REPLICAS
+            doubt = self._in_doubt
+            self._look_again(RETRY_US)
+            self._in_doubt = doubt
         else:
             self.leaders.pop(self._key, None)
-            self._finish("fail" if error == NOT_ENOUGH_REPLICAS else "info", error, None)
+            self._finish("fail" if error == NOT_ENOUGH_REPLICAS and not self._in_doubt else "info", error, None)
 
     def _finish(self, kind: str, error: str | None, base: int | None) -> None:
         key = self._key

@@ -31,6 +31,8 @@ def rounder_times(search: Search) -> None:
     _each(search)
     _durations(search)
     _nearer_end(search)
+    if search.best.workload.again_us:
+        search.changed(workload=replace(search.best.workload, again_us=0))
     if search.best.workload.patience_us:
         search.changed(workload=replace(search.best.workload, patience_us=0))
     for time in rounder(search.best.workload.poll_us):

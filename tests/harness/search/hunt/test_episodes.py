@@ -65,7 +65,9 @@ def test_what_is_no_fault_is_drawn_too_and_is_in_the_plan():
     assert 20 < sum(plan.cluster.partitions == 2 for plan in plans) < 60
     assert {plan.cluster.partitions for plan in plans} == {1, 2}
     assert {plan.workload.burst for plan in plans} == {1, 3, 5, 10}
-    assert {plan.workload.patience_us // Settings().produce_timeout_us for plan in plans} == {0, 2, 3}
+    assert {plan.workload.patience_us // Settings().produce_timeout_us for plan in plans} == {0, 1, 2, 3}
+    assert 20 < sum(plan.workload.again_us > 0 for plan in plans) < 60
+    assert not any(plan.workload.again_us for plan in young(100, "deletions")), "a leader may not have it any more"
     assert all(Plan.from_json(plan.to_json()) == plan for plan in plans)
 
 
@@ -441,12 +443,13 @@ def test_small_fetches_bring_few_batches():
 
 
 def test_patience_and_bursts_travel_with_the_plan():
-    spec = WorkloadSpec(burst=5, patience_us=3_000 * MS)
+    spec = WorkloadSpec(burst=5, patience_us=3_000 * MS, again_us=400 * MS)
     plan = replace(young(1)[0], workload=spec)
 
     assert Plan.from_json(plan.to_json()).workload == spec
     assert plan.scaled(2).workload.patience_us == 6_000 * MS
-    assert not {"burst", "patience_us"} & set(WorkloadSpec().to_json())
+    assert plan.scaled(2).workload.again_us == 800 * MS
+    assert not {"burst", "patience_us", "again_us"} & set(WorkloadSpec().to_json())
 
 
 # Marks that take something special
