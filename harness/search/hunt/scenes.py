@@ -323,9 +323,13 @@ _OWN = 0.5
 
 
 def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """One of them, half of the time one of the profile's own."""
+    """One of them, half of the time one of the profile's own; all of it is about one partition."""
     about = _OF_PROFILES | (_OF_VOTERS if kinds.votes else {}) | (_OF_LEDGERS if kinds.ledgers else {})
     own = [name for name, profiles in about.items() if kinds.profile in profiles]
     common = [name for name in SCENES if name not in _OF_SOME]
     names = own if own and rng.random() < _OWN else common
-    return SCENES[rng.choice(names)](rng, kinds, cluster, at)
+    faults = SCENES[rng.choice(names)](rng, kinds, cluster, at)
+    if not any(fault.partition for fault in faults):
+        return faults
+    partition = rng.randrange(cluster.partitions)
+    return [replace(fault, partition=partition) for fault in faults]
