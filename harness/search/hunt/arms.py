@@ -68,16 +68,19 @@ class Arm:
 
 
 class Arms:
-    """All profiles of a hunt.
+    """All profiles of a hunt. One alone is asked for where scripts are wanted: its plans are plain.
 
     Args:
         profiles: their names. cluster: of all plans. free: see :class:`Circumstances`. family: whose servers they are for.
     """
 
     def __init__(self, profiles: Sequence[str], cluster: ClusterSpec, *, free: bool, family: Family) -> None:
-        votes, ledgers = family.votes, family.store is not None
+        votes, ledgers, plain = family.votes, family.store is not None, len(profiles) == 1
         self._arms = {
-            name: Arm(Kinds(name, votes=votes, ledgers=ledgers), Circumstances(cluster, name, free=free, votes=votes))
+            name: Arm(
+                Kinds(name, votes=votes, ledgers=ledgers),
+                Circumstances(cluster, name, free=free, votes=votes, plain=plain),
+            )
             for name in profiles
         }
 

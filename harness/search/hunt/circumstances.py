@@ -34,17 +34,20 @@ class Circumstances:
         profile: of the hunt.
         free: whether the number of brokers, replicas and partitions was left to the hunt.
         votes: whether servers elect their leaders themselves.
+        plain: whether a script is to tell what happened: of one partition, and of batches that are sent once.
     """
 
-    def __init__(self, cluster: ClusterSpec, profile: str, *, free: bool, votes: bool = False) -> None:
+    def __init__(
+        self, cluster: ClusterSpec, profile: str, *, free: bool, votes: bool = False, plain: bool = False
+    ) -> None:
         self._cluster = cluster_of_plans(profile, cluster)
         self._profile = profile
         self._free = free
         self._shapes = _GROUPS if votes else SHAPES
         self._groups_change = votes and REASSIGNMENT in PROFILES[profile]
-        self._may_repeat = not {*DELETIONS} & {
-            *PROFILES[profile]
-        }  # else a leader may not have any more what is sent again
+        self._plain = plain
+        # Where records are deleted a leader may not have any more what is sent again.
+        self._may_repeat = not plain and not {*DELETIONS} & {*PROFILES[profile]}
         self._consumers = 3 if votes else 1  # one of them reads from a leader that was deposed and does not know
 
     def cluster(self, rng: Random) -> ClusterSpec:
@@ -57,7 +60,7 @@ class Circumstances:
             if cluster.settings.min_isr <= factor:
                 shaped = replace(cluster, brokers=brokers, replication_factor=factor)
                 cluster = cluster_of_plans(self._profile, shaped)
-        if self._free and cluster.partitions == 1 and rng.random() < _TWO_PARTITIONS:
+        if self._free and not self._plain and cluster.partitions == 1 and rng.random() < _TWO_PARTITIONS:
             cluster = replace(cluster, partitions=2)
         if rng.random() < _SMALL_FETCHES:
             cluster = replace(cluster, settings=replace(cluster.settings, max_fetch_batches=rng.choice((1, 2))))

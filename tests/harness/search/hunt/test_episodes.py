@@ -9,6 +9,7 @@ import pytest
 
 from tidemark.checkers import check
 from tidemark.checkers.marks import exercised
+from tidemark.harness.search.hunt.arms import Arms
 from tidemark.harness.search.hunt.circumstances import SHAPES, Circumstances
 from tidemark.harness.search.hunt.episodes import MOST_FAULTS, episode, with_faults
 from tidemark.harness.search.hunt.kinds import Kinds
@@ -26,7 +27,7 @@ from tidemark.nodes.core.controller.zookeeper import ZooKeeperController
 from tidemark.nodes.core.leader import Leadership
 from tidemark.nodes.core.messages import INVALID_UPDATE_VERSION
 from tidemark.nodes.core.settings import Settings
-from tidemark.nodes.families import parse_variant
+from tidemark.nodes.families import family_of, parse_variant
 from tidemark.nodes.families.bookkeeper.recovery import Takeover
 from tidemark.nodes.families.bookkeeper.writer import Writer
 from tidemark.nodes.families.raft.canvassing import CanvassingMember
@@ -69,6 +70,14 @@ def test_what_is_no_fault_is_drawn_too_and_is_in_the_plan():
     assert 20 < sum(plan.workload.again_us > 0 for plan in plans) < 60
     assert not any(plan.workload.again_us for plan in young(100, "deletions")), "a leader may not have it any more"
     assert all(Plan.from_json(plan.to_json()) == plan for plan in plans)
+
+
+@pytest.mark.parametrize(("profiles", "is_plain"), [(("intact",), True), (("intact", "destructive"), False)])
+def test_where_a_script_is_to_tell_it_there_is_one_partition_and_nothing_is_sent_again(profiles, is_plain):
+    arms = Arms(profiles, ClusterSpec(), free=True, family=family_of(parse_variant("kafka-4.0")))
+    plans = [arms["intact"].young(Random(seed)) for seed in range(300)]
+
+    assert all(plan.cluster.partitions == 1 and not plan.workload.again_us for plan in plans) == is_plain
 
 
 def test_a_cluster_that_was_asked_for_stays():
