@@ -48,7 +48,8 @@ class _Ledger:
 def outside_their_ensembles(trace: Sequence[TraceEvent], ack_quorum: int) -> list[Anomaly]:
     """The first of each partition."""
     ledgers: defaultdict[str, dict[int, _Ledger]] = defaultdict(dict)
-    confirmed: defaultdict[str, int] = defaultdict(int)
+    confirmed: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    """Partition → epoch of a leader → up to where it confirmed."""
     found: dict[str, Anomaly] = {}
     for index, event in enumerate(trace):
         kind, partition = event[KIND], event[PARTITION]
@@ -68,12 +69,16 @@ def outside_their_ensembles(trace: Sequence[TraceEvent], ack_quorum: int) -> lis
                 *(one for one in ledger.fragments if one[0] < told.first),
                 (told.first, told.bookies),
             ]
-            begins = ledger.bases[told.first] if told.first < len(ledger.bases) else confirmed[partition]
-        elif kind == "hw" and Hw(event).hw > confirmed[partition]:
-            begins, confirmed[partition] = confirmed[partition], Hw(event).hw
+            # What somebody confirmed who knew nothing of this ledger was an entry of another.
+            end = max((hw for epoch, hw in confirmed[partition].items() if epoch >= told.ledger), default=0)
+            begins = ledger.bases[told.first] if told.first < len(ledger.bases) else end
+        elif kind == "hw":
+            known, hw = confirmed[partition], Hw(event)
+            begins, end = known.get(hw.leader_epoch, 0), hw.hw
+            known[hw.leader_epoch] = max(end, known.get(hw.leader_epoch, 0))
         else:
             continue
-        where = _where_few(ledgers[partition], begins, confirmed[partition], ack_quorum)
+        where = _where_few(ledgers[partition], begins, end, ack_quorum)
         if where is not None:
             found[partition] = _anomaly(event, index, *where, ack_quorum)
     return [*found.values()]

@@ -55,5 +55,13 @@ def test_what_an_older_ledger_has_behind_its_end_is_not_in_the_log():
     assert not told(*BEGUN, hw(3, 1), *stored(3, 1, 2), *later, hw(6, 2))
 
 
+def test_what_another_ledger_had_there_is_confirmed_of_none_that_lies_there_later():
+    lost = (*BEGUN, *stored(3, 1, 2, 3), hw(4, 2))
+    later = (ensemble(5, 0, 2, 3, ledger=2), *stored(6, 1, 2, ledger=2), ensemble(7, 0, 2, 4, ledger=2))
+
+    assert not told(*lost, *later)
+    assert told(*lost, *later, (8, 4, "hw", P, 3, 2, True)) == [(8, "violation", 0, [2])]
+
+
 def test_a_disk_that_was_lost_later_is_not_the_writers_fault():
     assert not told(*BEGUN, (3, 3, "stop", "", "disk"), hw(4, 1))
