@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.acknowledged import numbers_of
 from tidemark.checkers.clients.nothing_to_find import nothing_to_find
-from tidemark.checkers.hanging_transaction import excused
+from tidemark.checkers.forgetful_coordinators import excused
 from tidemark.checkers.history.client_view import DELETE, ClientView, Counts
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.elr import was_off

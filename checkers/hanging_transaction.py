@@ -9,25 +9,14 @@ partition is its high watermark then. Where it stays behind, no coordinator know
 >>> print(check(told).named("hanging-transaction")[0].message)
 A transaction in t-0 never ended: the last stable offset stands at 31, though the high watermark is 40, no client works any more, \
 and every transaction has timed out.
-
-What became of a transaction is decided in a log of its own, ``__transaction_state``, on the same brokers. The history has no
-evidence of it, so nobody can tell what it lost: an election of a replica that was not in sync, or a log that was lost, may take a
-decision back. From then on whatever clients saw of transactions is permitted, and decides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from tidemark.checkers.history.trace_events import KIND, TIME, Stop
-from tidemark.checkers.history.unclean import Allowance
-from tidemark.checkers.replicas.contract import LOG_LOSSES, NEEDS_REPLICAS
-from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly
-
-if TYPE_CHECKING:
-    from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 
 NAME = "hanging-transaction"
 
@@ -46,30 +35,3 @@ def _anomaly(time: int, partition: str, ends: tuple[int, int]) -> Anomaly:
     )
     evidence = {"last_stable_offset": stable, "high_watermark": high}
     return Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence)
-
-
-def excused(
-    anomalies: list[Anomaly], history: History, names: Mapping[str, Callable[[], Collection[str]]]
-) -> list[Anomaly]:
-    """The anomalies, with those permitted that may follow from what coordinators' logs have lost.
-
-    Args:
-        anomalies: of a run.
-        history: where it says when that may have been.
-        names: entry of the meta line that tells of a coordinator → gives the names of all that may follow.
-    """
-    told = [name for name in names if history.meta.get(name)]
-    if not told:
-        return anomalies
-    lost = [event[TIME] for event in history.trace if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES]
-    allowed = Allowance(history).first_us
-    since = min(lost if allowed is None else [allowed, *lost], default=None)
-    if since is None:
-        return anomalies
-    may = {name for one in told for name in names[one]()}
-    return [
-        replace(one, verdict=PERMITTED, clause=NEEDS_REPLICAS)
-        if one.verdict == VIOLATION and one.name in may and one.time >= since
-        else one
-        for one in anomalies
-    ]

@@ -89,13 +89,15 @@ def _where_few(ledgers: dict[int, _Ledger], begin: int, end: int, enough: int) -
     a newer one begins is not in the log.
     """
     for number in sorted(ledgers, reverse=True):
+        if end <= begin:
+            break
         ledger = ledgers[number]
         bases = ledger.bases
         for entry in range(bisect(bases, begin - 1), bisect(bases, end - 1)):
             ensemble = ledger.ensemble_of(entry)
             if ensemble and len(ledger.holders[bases[entry]].intersection(ensemble)) < enough:
                 return ledger, entry
-        end = min(end, *bases[:1], end)
+        end = min([end, *bases[:1]])
     return None
 
 

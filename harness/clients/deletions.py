@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 from tidemark.harness.clients.client import Outcome
-from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.client_threads import ClientThreads
 from tidemark.harness.clients.journal import Journal
 
 Deed = Callable[[str, str, int], Outcome]
@@ -21,26 +21,18 @@ class Deletions:
         """``patience_s`` is how long a client that is stopped may still take."""
         self._deed = deed
         self._journal = journal
-        self._patience_s = patience_s
         self._numbers = count(1)
-        self._threads: list[threading.Thread] = []
-        self._failures: list[Exception] = []
+        self._threads = ClientThreads("A client that deletes", patience_s)
 
     def begin(self, key: str, offset: int) -> None:
         """Ask, in a thread; the history will say what came of it."""
         process = f"d{next(self._numbers)}"
-        thread = threading.Thread(target=self._run, args=(process, key, offset), name=process, daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        self._threads.begin(process, partial(self._run, process, key, offset))
 
     def _run(self, process: str, key: str, offset: int) -> None:
         value = (("delete", key, offset),)
         self._journal.add(process, "invoke", "delete", value)
-        try:
-            answer = self._deed(process, key, offset)
-        except Exception as raised:  # noqa: BLE001 - told when the clients are stopped
-            self._failures.append(raised)
-            return
+        answer = self._deed(process, key, offset)
         self._journal.add(process, answer.type, "delete", value, answer.error)
 
     def stop(self) -> None:
@@ -49,11 +41,4 @@ class Deletions:
         Raises:
             ClientsError: one has no answer, or did not do its work.
         """
-        for thread in self._threads:
-            thread.join(self._patience_s)
-            if thread.is_alive():
-                raise ClientsError(f"Client {thread.name} did not stop: throw this run away and start Tidemark anew.")
-        if self._failures:
-            raise ClientsError(
-                f"A client that deletes ended before its time ({self._failures[0]!r}): throw this run away."
-            ) from self._failures[0]
+        self._threads.stop()

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
-from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.client_threads import ClientThreads
 from tidemark.harness.clients.journal import Journal, PollRecorder
 from tidemark.harness.clients.outcomes import TRANSPORT
 from tidemark.harness.clients.script import ConsumerScript
-from tidemark.harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
+from tidemark.harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError, addresses_in
 
 if TYPE_CHECKING:
     from tidemark.nemesis.plan import WorkloadSpec
@@ -126,30 +127,19 @@ class OwnConsumers:
     ) -> None:
         """`start` connects; ``bootstrap`` has the brokers' addresses in their order."""
         self._leaders_only = leaders_only
-        addresses = [address.rsplit(":", 1) for address in bootstrap.split(",")]
-        self._brokers = {broker: (host, int(port)) for broker, (host, port) in enumerate(addresses, 1)}
+        self._brokers = dict(enumerate(addresses_in(bootstrap), 1))
         self._cluster = cluster
         self._spec = spec
         self._journal = journal
         self._seed = seed
-        self._stopping = threading.Event()
-        self._failures: list[Exception] = []
-        self._threads: list[threading.Thread] = []
+        self._threads = ClientThreads("A consumer", STOP_S)
 
     def start(self) -> None:
         """Begin to read."""
         for number in range(1, self._spec.consumers + 1):
             script = ConsumerScript(number, self._spec, self._seed)
             reader = self._reader(script.process)
-            thread = threading.Thread(target=self._run, args=(reader, script), name=script.process, daemon=True)
-            self._threads.append(thread)
-            thread.start()
-
-    def _run(self, reader: OwnConsumer, script: ConsumerScript) -> None:
-        try:
-            reader.run(script, self._stopping)
-        except Exception as raised:  # noqa: BLE001 - told when they are stopped
-            self._failures.append(raised)
+            self._threads.begin(script.process, partial(reader.run, script, self._threads.stopping))
 
     def _reader(self, process: str, *, final: bool = False) -> OwnConsumer:
         recorder = PollRecorder(self._journal, process, final=final)
@@ -162,13 +152,7 @@ class OwnConsumers:
         Raises:
             ClientsError: one did not end, or had ended before.
         """
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join(STOP_S)
-            if thread.is_alive():
-                raise ClientsError(f"Client {thread.name} did not stop: throw this run away and start Tidemark anew.")
-        if self._failures:
-            raise ClientsError(f"A consumer ended before its time ({self._failures[0]!r}): throw this run away.")
+        self._threads.stop()
 
     def final_read(self, in_time: Callable[[], bool]) -> bool:
         """Read everything from the start, as long as it is in time."""

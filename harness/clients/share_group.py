@@ -4,18 +4,19 @@ is left.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import Any
 
+from tidemark.harness.clients.client_threads import ClientThreads
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import Journal
 from tidemark.harness.clients.share_connection import ACCEPT, REJECT, RELEASE, Delivered, ShareConnection
 from tidemark.harness.clients.share_limits import DELIVERIES, lock_ms
 from tidemark.harness.clients.share_member import GROUP, ShareMember
-from tidemark.harness.clients.wire_client import Address, NoAnswerError, RefusedError
+from tidemark.harness.clients.wire_client import Address, NoAnswerError, RefusedError, addresses_in
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -33,7 +34,6 @@ POLLS = 4
 """So many polls a member does for one of a consumer that reads alone."""
 SLACK_S = 2.0
 OPENING_S = REST_S = 60.0
-STOP_S = 60.0
 PAUSE_S = 0.1
 
 
@@ -84,20 +84,17 @@ class ShareGroup:
     """
 
     def __init__(self, bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, seed: int) -> None:
-        self._addresses = [(host, int(port)) for host, _, port in (one.rpartition(":") for one in bootstrap.split(","))]
+        self._addresses = addresses_in(bootstrap)
         self._cluster, self._spec, self._journal, self._seed = cluster, spec, journal, seed
         self._lock_s = lock_ms(cluster.settings) / 1000
-        self._stopping = threading.Event()
-        self._threads: list[threading.Thread] = []
-        self._failures: list[Exception] = []
+        self._threads = ClientThreads("A member")
         self._drained = False
 
     def start(self) -> None:
         """Begin to take records."""
         for number in range(1, self._spec.share_members + 1):
             name = f"m{number}"
-            self._threads.append(threading.Thread(target=self._run, args=(name,), name=name, daemon=True))
-            self._threads[-1].start()
+            self._threads.begin(name, partial(self._work, name))
 
     def stop(self) -> None:
         """Let every member finish what it does, and leave.
@@ -105,13 +102,7 @@ class ShareGroup:
         Raises:
             ClientsError: one did not end, or had ended before its time.
         """
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join(STOP_S)
-            if thread.is_alive():
-                raise ClientsError(f"Client {thread.name} did not stop: throw this run away and start Tidemark anew.")
-        if self._failures:
-            raise ClientsError(f"A member ended before its time ({self._failures[0]!r}): throw this run away.")
+        self._threads.stop()
 
     def take_the_rest(self) -> None:
         """Accept everything until nothing has come for longer than a lock lasts, whoever held it, or `REST_S` are over."""
@@ -143,16 +134,10 @@ class ShareGroup:
         """For the meta line (docs/history.md)."""
         return {"share_group": {"drained": self._drained, "deliveries": DELIVERIES, "lock_us": int(self._lock_s * 1e6)}}
 
-    def _run(self, name: str) -> None:
-        try:
-            self._work(name)
-        except Exception as raised:  # noqa: BLE001 - told when they are stopped
-            self._failures.append(raised)
-
     def _work(self, name: str) -> None:
         member = _member(name, self._addresses, self._cluster, self._journal, self._seed)
         noise = Random(f"{self._seed}/{name}")
-        pause_s = self._spec.poll_us / POLLS / 1e6
+        pause_s, stopping = self._spec.poll_us / POLLS / 1e6, self._threads.stopping
 
         def decide(one: Delivered) -> str:
             drawn = noise.random()
@@ -161,7 +146,7 @@ class ShareGroup:
             return REJECT if drawn < REJECTED else RELEASE if drawn < REJECTED + RELEASED else ACCEPT
 
         try:
-            while not self._stopping.wait(pause_s * (0.5 + noise.random())):
+            while not stopping.wait(pause_s * (0.5 + noise.random())):
                 if not member.keep_up() and not member.assigned:
                     continue
                 held, _ = member.poll(1 + int(noise.random() * MOST))
@@ -171,7 +156,7 @@ class ShareGroup:
                     member.walk_away()
                     continue
                 if spare and drawn < LEFT + OVERDUE:
-                    self._stopping.wait(self._lock_s * (1 + noise.random() / 2))
+                    stopping.wait(self._lock_s * (1 + noise.random() / 2))
                 elif spare and drawn < LEFT + OVERDUE + PARTLY:
                     held = [one._replace(records=one.records[int(noise.random() * len(one.records)) :]) for one in held]
                 for each in held:

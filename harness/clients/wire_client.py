@@ -230,6 +230,12 @@ class BrokerConnection:
                 return frames[0]
 
 
+def addresses_in(bootstrap: str) -> list[Address]:
+    """Of all brokers, in their order, of ``host:port,host:port``."""
+    split = (address.rsplit(":", 1) for address in bootstrap.split(","))
+    return [(host, int(port)) for host, port in split]
+
+
 def split_name(partition: str) -> tuple[TopicName, int]:
     """Topic and number of a partition such as ``t-0``."""
     topic, _, index = partition.rpartition("-")

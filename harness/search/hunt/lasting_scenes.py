@@ -15,6 +15,8 @@ from tidemark.nodes.core.settings import MS
 
 _TO_CONTROLLER, _FROM_CONTROLLER = 1, 2
 """The `pick` by which only what goes to the controller, or comes from it, is late or lost."""
+_DEAF = ("from-peers", "from-peers", "one-way-in")
+"""Ways to hear nothing of other brokers."""
 
 
 def away_for_long(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
@@ -64,6 +66,13 @@ def answered_after_the_session(rng: Random, kinds: Kinds, cluster: ClusterSpec, 
     ]
 
 
+def _led_too_early(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int, who: tuple[str, str]) -> Fault:
+    """Who was let in is elected, or the leader fails. `who`: leader, and who was let in."""
+    leader, late = who
+    elected = on(rng, "forced-election", at, cluster, late, 0)
+    return on(rng, rng.choice(kinds.failures), at, cluster, leader) if rng.random() < 0.3 else elected
+
+
 def let_in_for_what_it_had(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A follower that fell behind has caught up, and loses what it had as its leader asks to let it in; that is heard late.
 
@@ -76,7 +85,6 @@ def let_in_for_what_it_had(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: 
     takes = int(settings.session_us * rng.uniform(0.3, 1.8))
     lasts = settings.request_timeout_us + takes
     asks = Trigger("isr", 1, int(leader[1:]))
-    cuts = ("from-peers", "from-peers", "one-way-in")
     late_or_lost = kinds.among(rng, "late-isr-changes", "slow-controller", "lost-isr-changes", "lost-isr-changes")
     asked = replace(on(rng, late_or_lost, back, cluster, leader, lasts), pick=_TO_CONTROLLER)
     lost = on(
@@ -88,15 +96,13 @@ def let_in_for_what_it_had(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: 
         log_uniform(rng, MS, 60 * MS),
     )
     then = back + lasts + (log_uniform(rng, 1 * MS, 120 * MS) if asked.amount else int(600 * MS * rng.random()))
-    last = on(rng, "forced-election", then, cluster, late, 0)
-    if rng.random() < 0.3:
-        last = on(rng, rng.choice(kinds.failures), then, cluster, leader)
+    last = _led_too_early(rng, kinds, cluster, then, (leader, late))
     return [
         leads_before(rng, at, cluster, leader),
-        on(rng, kinds.among(rng, *cuts), at, cluster, late, behind),
+        on(rng, kinds.among(rng, *_DEAF), at, cluster, late, behind),
         replace(asked, amount=takes) if asked.amount else asked,
         replace(lost, after=asks),
-        replace(on(rng, kinds.among(rng, *cuts), back, cluster, late, lasts + 600 * MS), after=asks),
+        replace(on(rng, kinds.among(rng, *_DEAF), back, cluster, late, lasts + 600 * MS), after=asks),
         last,
     ]
 
@@ -111,22 +117,19 @@ def let_in_unheard(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> 
     behind = int(settings.lag_time_us * rng.uniform(1.05, 1.6))
     back = at + behind
     asks = Trigger("isr", 1, int(leader[1:]))
-    cuts = ("from-peers", "from-peers", "one-way-in")
     unheard = settings.request_timeout_us + log_uniform(rng, 100 * MS, 1_500 * MS)
     answers = on(rng, kinds.among(rng, "lost-isr-changes"), back, cluster, leader, log_uniform(rng, 10 * MS, 450 * MS))
     news = on(
         rng, kinds.among(rng, "lost-leadership", "lost-leadership", "late-leadership"), back, cluster, leader, unheard
     )
     then = back + unheard + log_uniform(rng, 50 * MS, 600 * MS)
-    last = on(rng, "forced-election", then, cluster, late, 0)
-    if rng.random() < 0.3:
-        last = on(rng, rng.choice(kinds.failures), then, cluster, leader)
+    last = _led_too_early(rng, kinds, cluster, then, (leader, late))
     return [
         leads_before(rng, at, cluster, leader),
-        on(rng, kinds.among(rng, *cuts), at, cluster, late, behind),
+        on(rng, kinds.among(rng, *_DEAF), at, cluster, late, behind),
         replace(answers, pick=_FROM_CONTROLLER, after=asks),
         replace(news, after=asks),
-        replace(on(rng, kinds.among(rng, *cuts), back, cluster, late, unheard + 700 * MS), after=asks),
+        replace(on(rng, kinds.among(rng, *_DEAF), back, cluster, late, unheard + 700 * MS), after=asks),
         last,
     ]
 

@@ -23,9 +23,9 @@ import threading
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from tidemark.harness.clients.client_threads import threads_of_a_system
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import Journal
-from tidemark.harness.systems.outside.client_threads import ClientThreads
 from tidemark.harness.systems.outside.connected import Connected, addresses_of
 from tidemark.nemesis.object_workload import Operations
 
@@ -75,7 +75,7 @@ class ObjectClients:
         self._journal = Journal(order.clock, order.record, order.plan.cluster.acks, order.counters)
         self._operations = Operations(spec.object, order.plan.noise_seed)
         self._turn = threading.Lock()
-        self._threads = ClientThreads()
+        self._threads = threads_of_a_system()
 
     def start(self) -> None:
         for number in range(1, self._spec.producers + self._spec.consumers + 1):

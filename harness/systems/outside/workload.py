@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from tidemark.harness.clients.client_threads import threads_of_a_system
 from tidemark.harness.clients.journal import Journal, PollRecorder
 from tidemark.harness.clients.script import ConsumerScript, ProducerScript
-from tidemark.harness.systems.outside.client_threads import ClientThreads
 from tidemark.harness.systems.outside.connected import Connected, addresses_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class OutsideWorkload:
         self._logs = tuple(order.plan.cluster.assignment())
         self._addresses = addresses_of(order.addresses)
         self._journal = Journal(order.clock, order.record, order.plan.cluster.acks, order.counters)
-        self._threads = ClientThreads()
+        self._threads = threads_of_a_system()
 
     def start(self) -> None:
         for number in range(1, self._spec.producers + 1):

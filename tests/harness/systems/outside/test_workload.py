@@ -3,10 +3,10 @@
 import pytest
 
 from tidemark import Outcome
+from tidemark.harness.clients.client_threads import ClientThreads
 from tidemark.harness.clients.counters import Counters
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.workload import WorkloadOrder
-from tidemark.harness.systems.outside.client_threads import ClientThreads
 from tidemark.harness.systems.outside.connected import Connected
 from tidemark.harness.systems.outside.workload import OutsideWorkload
 from tidemark.nemesis import Plan, WorkloadSpec

@@ -13,15 +13,31 @@ if TYPE_CHECKING:
 STOP_S = 60.0
 
 
+def threads_of_a_system() -> ClientThreads:
+    """Of clients that somebody else wrote."""
+    return ClientThreads(stuck=f"did not end its operation within {STOP_S:g} s: give it a time-out")
+
+
 class ClientThreads:
     """A thread for each client.
+
+    Args:
+        who: they are, in words, for one that ended before its time.
+        patience_s: so long one that is stopped may still take.
+        stuck: what is said of one that took longer.
 
     Attributes:
         stopping: set when they are to end; what a client rests on.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        who: str = "A client",
+        patience_s: float = STOP_S,
+        stuck: str = "did not stop: throw this run away and start Tidemark anew",
+    ) -> None:
         self.stopping = threading.Event()
+        self._who, self._patience_s, self._stuck = who, patience_s, stuck
         self._threads: list[threading.Thread] = []
         self._failures: list[Exception] = []
 
@@ -45,12 +61,12 @@ class ClientThreads:
         """
         self.stopping.set()
         for thread in self._threads:
-            thread.join(STOP_S)
+            thread.join(self._patience_s)
             if thread.is_alive():
-                raise ClientsError(
-                    f"Client {thread.name} did not end its operation within {STOP_S:g} s: give it a time-out."
-                )
+                raise ClientsError(f"Client {thread.name} {self._stuck}.")
         if self._failures and isinstance(self._failures[0], ClientsError):
             raise self._failures[0]
         if self._failures:
-            raise ClientsError(f"A client ended before its time ({self._failures[0]!r}): throw this run away.")
+            raise ClientsError(
+                f"{self._who} ended before its time ({self._failures[0]!r}): throw this run away."
+            ) from self._failures[0]
