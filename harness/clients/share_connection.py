@@ -141,7 +141,13 @@ class ShareConnection(GroupConnection):
         )
 
     def share_fetch(
-        self, whose: tuple[str, str], session_epoch: int, of: tuple[UUID, Iterable[int]], most: int, wait_ms: int
+        self,
+        whose: tuple[str, str],
+        session_epoch: int,
+        of: tuple[UUID, Iterable[int]],
+        most: int,
+        wait_ms: int,
+        forgotten: Iterable[int] = (),
     ) -> dict[int, Fetched]:
         """Acquire records: for each partition that was answered, its error and what was given.
 
@@ -151,11 +157,13 @@ class ShareConnection(GroupConnection):
             of: the topic's id, and partitions that this broker leads.
             most: so many records, if batches allow.
             wait_ms: how long the broker may wait for some.
+            forgotten: partitions that are no longer part of the session; records of them stay acquired until their locks are over.
 
         Raises:
             NoAnswerError: see there. RefusedError: the broker's error.
         """
         topic_id, partitions = of
+        dropped = tuple(i32(one) for one in forgotten)
         wanted = tuple(
             fetching.FetchPartition(partition_index=i32(one), acknowledgement_batches=()) for one in partitions
         )
@@ -168,8 +176,8 @@ class ShareConnection(GroupConnection):
             max_bytes=i32(_MOST_BYTES),
             max_records=i32(most),
             batch_size=i32(most),
-            topics=(fetching.FetchTopic(topic_id=topic_id, partitions=wanted),),
-            forgotten_topics_data=(),
+            topics=(fetching.FetchTopic(topic_id=topic_id, partitions=wanted),) if wanted else (),
+            forgotten_topics_data=(fetching.ForgottenTopic(topic_id=topic_id, partitions=dropped),) if dropped else (),
         )
         self._send(SHARE_FETCH, asked)
         answer = self._receive(SHARE_FETCH)

@@ -5,7 +5,7 @@ is left.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 from typing import Any
@@ -30,11 +30,30 @@ LEFT, OVERDUE, PARTLY = 0.04, 0.04, 0.12
 """Shares of polls after which a member breaks off its connections without a word, acknowledges after its locks have expired, and
 acknowledges only the last of the records: the others are left to their locks.
 """
+RESTARTING = 0.25
+"""A share of groups whose members are all killed and started again from time to time, as an application is that is deployed."""
+RUNS_S, AWAY_S = (1.0, 5.0), (0.3, 1.5)
+"""So long they run, and are away."""
+REASSIGNED = 0.5
+"""A share of those who are killed: what they hold is of a partition that was assigned to another one."""
 POLLS = 4
 """So many polls a member does for one of a consumer that reads alone."""
 SLACK_S = 2.0
 OPENING_S = REST_S = 60.0
 PAUSE_S = 0.1
+NEVER = (float("inf"), float("inf"))
+
+
+def restarts(seed: int) -> Iterator[tuple[float, float]]:
+    """When all members of a group are killed, and when they are back, in s since they began; with most seeds they never are."""
+    noise = Random(f"{seed}/restarts")
+    if noise.random() >= RESTARTING:
+        return
+    at = 0.0
+    while True:
+        dies = at + noise.uniform(*RUNS_S)
+        at = dies + noise.uniform(*AWAY_S)
+        yield dies, at
 
 
 def open_group(addresses: Sequence[Address], cluster: ClusterSpec, feature: Mapping[str, int]) -> None:
@@ -89,9 +108,11 @@ class ShareGroup:
         self._lock_s = lock_ms(cluster.settings) / 1000
         self._threads = ClientThreads("A member")
         self._drained = False
+        self._began = 0.0
 
     def start(self) -> None:
         """Begin to take records."""
+        self._began = time.monotonic()
         for number in range(1, self._spec.share_members + 1):
             name = f"m{number}"
             self._threads.begin(name, partial(self._work, name))
@@ -138,6 +159,8 @@ class ShareGroup:
         member = _member(name, self._addresses, self._cluster, self._journal, self._seed)
         noise = Random(f"{self._seed}/{name}")
         pause_s, stopping = self._spec.poll_us / POLLS / 1e6, self._threads.stopping
+        killed = restarts(self._seed)
+        dies, returns = next(killed, NEVER)
 
         def decide(one: Delivered) -> str:
             drawn = noise.random()
@@ -151,6 +174,13 @@ class ShareGroup:
                     continue
                 held, _ = member.poll(1 + int(noise.random() * MOST))
                 drawn = noise.random()
+                if (now := time.monotonic() - self._began) > dies:
+                    if drawn < REASSIGNED:
+                        member.forget(held)
+                    member.walk_away()
+                    stopping.wait(max(0.0, returns - now))
+                    dies, returns = next(killed, NEVER)
+                    continue
                 spare = bool(held) and all(one.deliveries < FEW for each in held for one in each.records)
                 if spare and drawn < LEFT:
                     member.walk_away()

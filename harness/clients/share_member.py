@@ -203,6 +203,24 @@ class ShareMember:
         for one in held:
             self.acknowledge(one, lambda _: ACCEPT)
 
+    def forget(self, held: Sequence[Held]) -> None:
+        """Have leaders drop the partitions of what it holds from its sessions, as Kafka's client does when another has them:
+        the records are its own until the locks are over, and are not given back when it goes.
+        """
+        layout = self._layout
+        for one in held:
+            session = self._sessions.get(self._leader(one.partition))
+            if session is None or layout is None:
+                continue
+            try:
+                session.connection.share_fetch(
+                    (GROUP, self._id), session.epoch, (layout.topic_id, ()), 0, 0, (one.partition,)
+                )
+            except (NoAnswerError, RefusedError) as error:
+                self.trouble = str(error)
+                self._lose(session.broker)
+            session.epoch += 1
+
     def walk_away(self) -> None:
         """Break off all connections to leaders, with whatever is held."""
         for broker in list(self._sessions):

@@ -1,5 +1,6 @@
 """A member of a share group writes down what it was given, what came of its acknowledgements, and which broker said so."""
 
+from itertools import islice
 from random import Random
 from uuid import UUID
 
@@ -9,7 +10,7 @@ from kio.schema.errors import ErrorCode
 from tidemark.harness.clients import share_group, share_member
 from tidemark.harness.clients.journal import Journal
 from tidemark.harness.clients.share_connection import ACCEPT, RELEASE, Delivered, Fetched, Heartbeat, Layout
-from tidemark.harness.clients.share_group import ShareGroup, open_group
+from tidemark.harness.clients.share_group import ShareGroup, open_group, restarts
 from tidemark.harness.clients.share_member import Held, ShareMember
 from tidemark.harness.clients.wire_client import NoAnswerError, RefusedError
 from tidemark.nemesis import WorkloadSpec
@@ -30,6 +31,7 @@ class Played:
             dict.fromkeys(range(records), 0),
         )
         self.raises, self.wrong, self.members, self.closed, self.asked = {}, ErrorCode.none, {}, 0, []
+        self.locked = []
 
     def __call__(self, address, patience_s):
         if ("open", address) in self.raises:
@@ -78,10 +80,15 @@ class Link:
         self._may("layout")
         return Layout(TOPIC_ID, {0: (self._to.leads, AT[self._to.leads])})
 
-    def share_fetch(self, whose, session_epoch, of, most, wait_ms):
+    def share_fetch(self, whose, session_epoch, of, most, wait_ms, forgotten=()):
         self._may(("fetch", session_epoch))
-        assert of == (TOPIC_ID, [0])
         to = self._to
+        if forgotten:
+            assert (of, most, forgotten) == ((TOPIC_ID, ()), 0, (0,))
+            to.locked += self._held
+            self._held = []
+            return {}
+        assert of == (TOPIC_ID, [0])
         if to.wrong is not ErrorCode.none:
             return {0: Fetched(to.wrong, ())}
         took, to.available = to.available[:most], to.available[most:]
@@ -204,6 +211,24 @@ def test_who_has_walked_away_says_nothing_more(member, ops, played):
     assert played.available == [0, 1, 2]
 
 
+def test_what_is_held_of_a_partition_that_was_forgotten_is_not_given_back(member, ops, played):
+    member.keep_up()
+    held, _ = member.poll(2)
+    member.forget(held)
+    member.walk_away()
+    assert (played.locked, played.available) == ([0, 1], [2])
+    assert [op.type for op in ops] == ["invoke", "ok"]
+
+
+def test_who_cannot_have_a_partition_forgotten_has_lost_the_session(member, played):
+    member.keep_up()
+    held, _ = member.poll(2)
+    played.raises["fetch", 1] = NoAnswerError("no answer")
+    member.forget(held)
+    assert (member.trouble, member.acknowledge(held[0], lambda _: ACCEPT)) == ("no answer", None)
+    assert played.available == [0, 1, 2]
+
+
 def test_an_offset_without_a_record_is_told_as_a_gap(member, ops):
     member.keep_up()
     member.poll(1)
@@ -257,3 +282,34 @@ def test_members_work_until_they_are_stopped(played, journal, ops, monkeypatch):
     assert sorted(played.done) == [0, 1, 2]
     assert {op.process for op in ops} == {"m1", "m2"}
     assert [*played.members.values()] == [-1, -1]
+
+
+def test_some_groups_are_killed_and_started_again_from_time_to_time():
+    killed = {seed: list(islice(restarts(seed), 50)) for seed in range(400)}
+    assert killed == {seed: list(islice(restarts(seed), 50)) for seed in range(400)}
+    some = [times for times in killed.values() if times]
+    assert 60 < len(some) < 140
+    for times in some:
+        ends = [0.0, *(back for _, back in times)]
+        assert all(
+            1 <= dies - before <= 5 and 0.3 <= back - dies <= 1.5
+            for before, (dies, back) in zip(ends, times, strict=False)
+        )
+
+
+def test_members_that_are_killed_break_off_and_come_back(played, journal, ops, monkeypatch):
+    times = [(0.0, 0.1), (0.2, 0.3)]
+    monkeypatch.setattr(share_group, "restarts", lambda seed: iter(times))
+    monkeypatch.setattr(share_group, "REASSIGNED", 0)
+    monkeypatch.setattr(share_group, "PARTLY", 0)
+    made = group(journal, 2)
+    made.start()
+    for _ in range(1000):
+        if len(played.done) == 3:
+            break
+        share_group.time.sleep(0.01)
+    made.stop()
+    assert sorted(played.done) == [0, 1, 2]
+    assert (
+        sum(one == ("fetch", 0) for one in played.asked) >= 4
+    )  # each of them has had a session, and has begun another
