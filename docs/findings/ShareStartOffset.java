@@ -46,11 +46,11 @@ public class ShareStartOffset {
             admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.GROUP, group),
                 List.of(new AlterConfigOp(earliest, AlterConfigOp.OpType.SET)))).all().get();
         }
-        sendTenToEach();
         var m1 = new ArrayList<>(List.of("java", "-cp", System.getProperty("java.class.path"), "ShareStartOffset.java", servers, group, topic));
         if (control) m1.add("control");
         Process holds = new ProcessBuilder(m1).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-        holds.inputReader().readLine();
+        String held = holds.inputReader().readLine();
+        if (!"holds them".equals(held)) throw new IllegalStateException("m1 " + held + " of 20 records; try again");
         say("m1 is given records 0 to 9 of each partition, and is slow");
         try (Member m2 = new Member("m2")) {
             m2.takes(20_000);
@@ -81,12 +81,14 @@ public class ShareStartOffset {
     static void hold(boolean renew) throws Exception {
         Member m1 = new Member("m1");
         List<ConsumerRecord<String, String>> held = new ArrayList<>();
-        while (held.size() < 20) {
-            held.forEach(record -> m1.consumer.acknowledge(record, AcknowledgeType.RELEASE));
-            held.clear();
-            m1.consumer.poll(Duration.ofMillis(500)).forEach(held::add);
+        m1.takes(10_000); // it joins, and there is nothing yet
+        Thread.sleep(1_000); // no request of it waits
+        sendTenToEach();
+        while (held.isEmpty()) { // one asks, and the next one has what came
+            Thread.sleep(2_000);
+            m1.consumer.poll(Duration.ZERO).forEach(held::add);
         }
-        System.out.println("holds them");
+        System.out.println(held.size() == 20 ? "holds them" : "holds " + held.size());
         Thread.sleep(15_000); // m2 joins
         if (renew) {
             held.forEach(record -> m1.consumer.acknowledge(record, AcknowledgeType.RENEW));
@@ -98,7 +100,7 @@ public class ShareStartOffset {
     static void sendTenToEach() throws Exception {
         try (KafkaProducer<String, String> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", servers, "acks", "all"), new StringSerializer(), new StringSerializer())) {
-            for (int i = 0; i < 20; i++) producer.send(new ProducerRecord<>(topic, i % 2, null, "record")).get();
+            for (int i = 0; i < 20; i++) producer.send(new ProducerRecord<>(topic, i % 2, null, "record"));
         }
     }
 
