@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.checkers.history.trace_events import KIND, TIME, Stop
+from tidemark.checkers.history.trace_events import TIME
 from tidemark.checkers.history.unclean import Allowance
-from tidemark.checkers.replicas.contract import LOG_LOSSES, NEEDS_REPLICAS
+from tidemark.checkers.replicas.contract import NEEDS_REPLICAS, loses_logs
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def excused(
     told = [name for name in names if history.meta.get(name)]
     if not told:
         return anomalies
-    lost = [event[TIME] for event in history.trace if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES]
+    lost = [event[TIME] for event in history.trace if loses_logs(event)]
     allowed = Allowance(history).first_us
     since = min(lost if allowed is None else [allowed, *lost], default=None)
     if since is None:

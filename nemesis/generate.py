@@ -16,6 +16,7 @@ from tidemark.nemesis.kinds import (
     BETWEEN_DISKS,
     DAMAGES,
     DELETIONS,
+    FAILING_DISKS,
     KINDS,
     MEMBERS,
     MOVES_LOGS,
@@ -75,16 +76,19 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     known = kinds_of(profile)
     kinds = _swarm(rng, known)
-    deletions, damages, elects, leaves, often = (
+    deletions, damages, elects, leaves, often, fails = (
         [kind for kind in some if kind in known]
-        for some in (DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS, ALLOWED))
+        for some in (
+            *(DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS, ALLOWED)),
+            kinds_drawn_with(FAILING_DISKS),
+        )
     )
     moves = REASSIGNMENT in known
     cluster = cluster_of_plans(profile, cluster)
     if moves:
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
         kinds += [kind for kind in known if KINDS[kind].awaits]
-    kinds += often * (1 + len(kinds) // 3)
+    kinds += (often + fails) * (1 + len(kinds) // 3)
     triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
@@ -103,7 +107,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
         move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
         faults.append(replace(move, after=None))
-    for every in (leaves, often):
+    for every in (leaves, often, fails):
         if every and not any(fault.kind in every for fault in faults):
             faults.append(_fault(rng, rng.choice(every), rng.randrange(SECOND // 2, end), cluster, triggers))
     if all(fault.after is not None for fault in faults if fault.kind in elects):
@@ -118,7 +122,9 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     if intensity != 1:
         apart = Random(f"tidemark plan/{seed}/{index}/{profile}/intensity")  # so that all else stays as it is
         wanted = int(len(faults) * intensity + apart.random())
-        faults = _some_of(apart, faults, wanted, (elects, deletions, [REASSIGNMENT] * moves, damages, leaves, often))
+        faults = _some_of(
+            apart, faults, wanted, (elects, deletions, [REASSIGNMENT] * moves, damages, leaves, often, fails)
+        )
         faults += [drawn(apart) for _ in range(wanted - len(faults))]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(

@@ -21,7 +21,7 @@ TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"fil
 BY_FILE = frozenset({"by-file"})
 """What of the metadata a power loss may take back, by `pick`."""
 
-PAUSED, DOWN = "paused", "down"
+PAUSED, DOWN, FAILED = "paused", "down", "log directory failed"
 """What faults hold together."""
 
 
@@ -120,6 +120,12 @@ class FaultTarget(Protocol):
     def unthrottle_moves(self, broker: int) -> None:
         """A broker's moves go on as fast as they can."""
 
+    def fail_log_dir(self, partition: str, broker: int, *, other: bool) -> None:
+        """Have the log directory fail in which a broker's replica lies, or its other one. Only where brokers have two."""
+
+    def mend_log_dir(self, broker: int, *, emptied: bool) -> None:
+        """Mend it, or put an empty one in its place; a broker that runs is shut down for that, and started again."""
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
 
@@ -144,6 +150,8 @@ class Injector:
         self._over = False
         self._undo: dict[int, Callable[[], object]] = {}
         self._holds = Holds()
+        self._to_empty: set[int] = set()
+        """Brokers whose log directory that failed comes back empty."""
 
     def arm(self) -> None:
         """Schedule every fault, by time or by trace event."""
@@ -183,8 +191,9 @@ class Injector:
     def _heal(self, index: int, kind: str) -> None:
         undo = self._undo.pop(index, None)
         if undo is not None:
-            undo()
-            self._world.record((self._world.now_us(), "heal", index, kind, {}))
+            told = undo()
+            detail = told if isinstance(told, dict) else {}
+            self._world.record((self._world.now_us(), "heal", index, kind, detail))
 
     def _strike(self, index: int, fault: Fault) -> None:
         if self._over:
@@ -257,6 +266,8 @@ class Injector:
             case does.MoveLog():
                 world.move_log(partition, node, fault.amount)
                 return lambda: world.unthrottle_moves(node) if fault.amount else None
+            case does.FailLogDir(emptied):
+                return self._fail_log_dir(index, fault, partition, node, detail, emptied=emptied)
             case does.Move() as move:
                 self._move(fault, partition, node, detail, move)
         return None
@@ -286,6 +297,27 @@ class Injector:
                 world.resume(node)
 
         return resume
+
+    def _fail_log_dir(
+        self, index: int, fault: Fault, partition: str, node: int, detail: dict[str, Any], *, emptied: bool
+    ) -> Callable[[], dict[str, Any]]:
+        """Of a broker's two directories one fails at a time: while it has not been mended, a further fault only makes it last."""
+        world, holds = self._world, self._holds
+        if holds.take(FAILED, node, by=index):
+            other = fault.pick % 3 == 2
+            detail["other"] = other
+            world.fail_log_dir(partition, node, other=other)
+
+        def mend() -> dict[str, Any]:
+            if emptied:
+                self._to_empty.add(node)
+            if not holds.let_go(FAILED, node, by=index):
+                return {}
+            world.mend_log_dir(node, emptied=node in self._to_empty)
+            self._to_empty.discard(node)
+            return {"restarts": [node]}
+
+        return mend
 
     def _stop(self, index: int, fault: Fault, stop: does.Stop, node: int, detail: dict[str, Any]) -> Callable[[], None]:
         """``nodes`` are those that stay down until it ends, whoever stopped them."""

@@ -177,6 +177,15 @@ class MoveLog(Doing):
 
 
 @dataclass(frozen=True, slots=True)
+class FailLogDir(Doing):
+    """Have one of a broker's log directories fail; at the end it is mended, or an empty one takes its place, and the broker is
+    restarted: no broker takes a directory online again while it runs (KIP-112).
+    """
+
+    emptied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of fault.
 

@@ -16,6 +16,7 @@ from tidemark.nemesis.kind import (
     Amount,
     DeleteRecords,
     Elect,
+    FailLogDir,
     FailOver,
     Hinder,
     Kind,
@@ -73,6 +74,7 @@ _SAME_WAY = by_pick(" (`pick` as above)", *_WAYS)
 _TAKEN_BACK = by_pick(" (`pick`: both, truncations, files)", "", " (both)", " (truncations only)", " (files only)")
 _AHEAD_OR_BACK = by_pick("ahead, or back for an odd `pick`,", "ahead", "ahead,", "back,")
 _DEAF = by_pick("; by `pick`, the old leader or a bystander may be deaf to the controller meanwhile")
+_OR_THE_OTHER = by_pick(" (`pick`: that one, that one, the other)", "", "", "", " (its other one)")
 _WHERE = by_pick("; by `pick`, which one, and whether it takes the target's place in the order or the last (odd)")
 
 _OF_FILES = by_pick(" (`pick`: of all, of half, of one)", "", "", " (of half of them)", " (of one of them)")
@@ -101,6 +103,7 @@ INTACT, DESTRUCTIVE, MACHINES, CONTROLLERS = "intact", "destructive", "machines"
 TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", "reassignments"
 METADATA, WITHDRAWN, FILES, MEMBERS = "metadata", "withdrawals", "files", "members"
 CHANGED, SWITCHED, BETWEEN_DISKS, ALLOWED = "settings", "features", "log-dirs", "unclean"
+FAILING_DISKS = "log-dir-failures"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -221,6 +224,14 @@ _TABLE: tuple[Kind, ...] = (
                   "; at the end as fast as it can"),
          Part.REPLICAS, MoveLog(), BETWEEN_DISKS, Amount(Unit.RATE, one_of(0, 0, 0, 0, 0, 1, 1_000)), needs=(LOG_DIRECTORIES,),
          holds_back=NOBODY, only_real=True),
+    Kind("fail-log-dir",
+         Sentence("the log directory with the target's replica of the partition", _OR_THE_OTHER,
+                  " fails: each write there is an I/O error; at the end it is mended, and the broker restarts"),
+         Part.REPLICAS, FailLogDir(), FAILING_DISKS, needs=(LOG_DIRECTORIES,), only_real=True),
+    Kind("lose-log-dir",
+         Sentence("the log directory with the target's replica of the partition", _OR_THE_OTHER,
+                  " fails: each write there is an I/O error; at the end an empty one takes its place, and the broker restarts"),
+         Part.REPLICAS, FailLogDir(emptied=True), FAILING_DISKS, needs=(LOG_DIRECTORIES,), gentler="fail-log-dir", only_real=True),
     Kind("controller-isolated", Sentence("cut the controller from all brokers"),
          Part.CONTROLLER, OnLinks("cut", of_controller), CONTROLLERS, needs=(A_CONTROLLER,), holds_back=ALL),
     Kind("controller-crash",
@@ -273,6 +284,8 @@ def kinds_that_need(what: str) -> frozenset[str]:
 
 MOVES_LOGS = kinds_that_need(LOG_DIRECTORIES)
 """What needs brokers with two log directories: runs whose plan has one of these have such brokers."""
+FAILS_LOG_DIRS = frozenset(kind.word for kind in _TABLE if isinstance(kind.doing, FailLogDir))
+"""What one of these two suffers."""
 LINK_FAULTS, CONTROLLER_LINKS = kinds_on(Part.LINKS), kinds_on(Part.TALK)
 """What acts on links: any of a broker's, or those between it and the controller, in one direction or both."""
 CONTROLLER_KINDS, MACHINE_KINDS, DELETIONS = kinds_on(Part.CONTROLLER), kinds_on(Part.MACHINE), kinds_on(Part.RECORDS)

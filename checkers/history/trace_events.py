@@ -138,6 +138,13 @@ class LogStart(Event):
     before: int
     how: str
 
+class LogDir(Event):
+    directory: str
+    how: str
+
+class LogLost(Event):
+    directory: str
+
 class Removed(Event):
     leo: int
     leader_epoch: int

@@ -417,6 +417,9 @@ class _Run:
             if not any(seen.up for seen in partition.replicas.values()):
                 self.mark("all-stopped")
 
+    def log_lost(self, _event: TraceEvent) -> None:
+        self.mark("log-lost")
+
     def start(self, event: TraceEvent) -> None:
         self._goes(event[NODE])
         for _, replica in self._on(event[NODE]):

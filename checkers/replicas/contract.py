@@ -65,6 +65,7 @@ from tidemark.checkers.history.trace_events import (
     Append,
     Elect,
     IsrChange,
+    LogLost,
     Register,
     Stop,
     TraceEvent,
@@ -123,6 +124,11 @@ LOG_LOSSES = frozenset({"power", "disk", "damage"})
 DISK_LOSSES = frozenset({"disk"})
 SPOILT = frozenset({"disk", "damage"})
 """What befalls files that were synced."""
+
+
+def loses_logs(event: TraceEvent) -> bool:
+    """Whether a broker lost logs, all or one."""
+    return event[KIND] == LogLost.kind or (event[KIND] == Stop.kind and Stop(event).how in LOG_LOSSES)
 
 
 class LostRecord(NamedTuple):
@@ -188,7 +194,7 @@ class Contract:
                 self._isrs[event[PARTITION]].append((index, IsrChange(event).isr))
             elif event[KIND] == "register":
                 self._accepted[Register(event).broker].append(index)
-        lost = (index for index, event in points if event[KIND] == "stop" and Stop(event).how in LOG_LOSSES)
+        lost = (index for index, event in points if loses_logs(event))
         self._first_log_lost = next(lost, len(trace))
 
     def judge(self, lost: LostRecord) -> Judgement:

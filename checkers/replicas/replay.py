@@ -68,6 +68,7 @@ class _Replay:
             "fetched": self._fetched,
             "start": self._start,
             "stop": self._stop,
+            "log-lost": self._log_lost,
             "reassign": lambda index, event: self._assign(index, trace_events.Reassign(event)),
             "members": self._members,
             "removed": self._removed,
@@ -300,6 +301,13 @@ class _Replay:
             replica.stops.append(LogAtStop(index, stop.how, len(replica.records), until))
         self.tell("on_stop", index, stop)
         self.tell("on_membership", index, stop)
+
+    def _log_lost(self, index: int, event: TraceEvent) -> None:
+        """This replica has lost what one has whose broker has lost its disk; the broker's others have not."""
+        lost = trace_events.LogLost(event)
+        replica = self.replicas.at(lost.node, lost.partition)
+        until = NEVER if replica.assigned else index
+        replica.stops.append(LogAtStop(index, "disk", len(replica.records), until))
 
     def _members(self, index: int, event: TraceEvent) -> None:
         """A group's configuration is written, or known to be committed: from then on who is not in it is no replica."""

@@ -87,14 +87,19 @@ def _lost_its_disk(node: int, partition: str, trace: Sequence[TraceEvent]) -> st
 
     Since KIP-858 a controller elects nobody whose log directory is another one than the replica was in (seen on 3.9.2).
     """
-    since: trace_events.Stop | None = None
+    since: trace_events.Event | None = None
     for event in trace:
         if event[NODE] == node:
             if event[KIND] == "stop" and trace_events.Stop(event).how == "disk":
                 since = trace_events.Stop(event)
+            elif event[KIND] == trace_events.LogLost.kind and event[PARTITION] == partition:
+                since = trace_events.LogLost(event)
             elif event[KIND] == "append" and event[PARTITION] == partition:
                 since = None
-    return f"Broker {node} lost its disk, and with it its log, at {seconds(since.time)}." if since else ""
+    if since is None:
+        return ""
+    what = "log directory" if since[KIND] == trace_events.LogLost.kind else "disk"
+    return f"Broker {node} lost its {what}, and with it its log, at {seconds(since.time)}."
 
 
 def _deaf(

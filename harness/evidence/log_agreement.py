@@ -179,4 +179,5 @@ _STEPS: dict[str, Callable[..., None]] = {
     "recovered": _Replay.recovered,
     "log-start": _Replay.log_start,
     "removed": _Replay.removed,
+    "log-lost": _Replay.removed,
 }

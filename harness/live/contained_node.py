@@ -275,6 +275,19 @@ class ContainedNode:
         with self.reachable():
             return self.control.damage(files, damage, noise_seed)
 
+    def fail_log_dir(self, fail: Callable[[NodeControl], str]) -> str:
+        """Have one of its log directories fail; its name. What a process that runs has open there fails as well."""
+        with self.reachable():
+            directory = fail(self.control)
+            if self.links.answering:
+                self._if_alive(lambda: self.control.admin.ask("fail-writes"))
+            return directory
+
+    def mend_log_dir(self, mend: Callable[[NodeControl], tuple[str, list[str]]]) -> tuple[str, list[str]]:
+        """Its process is gone: mend the log directory that failed; its name, and whose logs were lost with it."""
+        with self.reachable():
+            return mend(self.control)
+
     def lose_disk(self, partitions: tuple[str, ...]) -> None:
         """Everything is gone; of these partitions an empty directory is left."""
         with self.reachable():

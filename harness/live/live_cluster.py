@@ -45,7 +45,7 @@ from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT, Plan
 from tidemark.nemesis.damage import Damage
-from tidemark.nemesis.kinds import MOVES_LOGS
+from tidemark.nemesis.kinds import FAILS_LOG_DIRS, MOVES_LOGS
 from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
 from tidemark.nodes.admin.trace_file import DECIDED
 from tidemark.nodes.families import AnyVariant
@@ -103,6 +103,7 @@ class LiveCluster(ClusterNodes):
             workload=plan.beside_sends,
             follows_syncs=any(fault.row.of_syncs for fault in plan.faults),
             two_log_directories=any(fault.kind in MOVES_LOGS for fault in plan.faults),
+            log_directories_fail=any(fault.kind in FAILS_LOG_DIRS for fault in plan.faults),
         )
         super().__init__(deployment, system or TidemarkSystem(), delay=delay)
         same = before is not None and isinstance(self.system, GoesOn) and self.system.can_go_on(before, deployment)
@@ -435,6 +436,12 @@ class LiveCluster(ClusterNodes):
 
     def unthrottle_moves(self, broker: int) -> None:
         self._of_moves(broker, "", "unthrottle", lambda system: system.throttle_moves(self.controls, broker, 0))
+
+    def fail_log_dir(self, partition: str, broker: int, *, other: bool) -> None:
+        self.processes.fail_log_dir(broker, partition, other=other)
+
+    def mend_log_dir(self, broker: int, *, emptied: bool) -> None:
+        self.processes.mend_log_dir(broker, emptied=emptied)
 
     def _of_moves(self, broker: int, partition: str, what: str, deed: Callable[[MovesLogs], str]) -> None:
         def ask() -> None:

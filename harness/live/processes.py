@@ -16,6 +16,7 @@ from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.own_end import manner
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.systems.capabilities import FailsLogDirs
 from tidemark.nemesis.damage import Damage
 from tidemark.nodes.core.messages import CONTROLLER
 
@@ -36,6 +37,7 @@ class NodeState:
         away: it was killed, and no later process answers yet.
         damaged: its files were. ended: how its last process did.
         too_early: how many starts in a row have failed because they came too early.
+        to_mend: what is done to a log directory that failed before the next start: empty, ``mended`` or ``emptied``.
     """
 
     incarnation: int = 0
@@ -49,6 +51,7 @@ class NodeState:
     damaged: bool = False
     ended: str = ""
     too_early: int = 0
+    to_mend: str = ""
 
     def begin(self, *, disk_is_full: bool) -> None:
         """A new process."""
@@ -151,8 +154,8 @@ class Processes:
             state.restart_wanted = state.stopping
             return
         state.begin(disk_is_full=self._cluster.nodes[node].disk_is_full())
-        incarnation = state.incarnation
-        self.submit(node, "start", lambda: self._start(node, incarnation))
+        incarnation, mend, state.to_mend = state.incarnation, state.to_mend, ""
+        self.submit(node, "start", lambda: self._start(node, incarnation, mend))
 
     def go_on(self, node: int) -> None:
         """The process of the last run is this run's first."""
@@ -169,8 +172,10 @@ class Processes:
         if state.waits_for_room and not state.running and not self._cluster.nodes[node].disk_is_full():
             self.start(node)
 
-    def _start(self, node: int, incarnation: int) -> None:
+    def _start(self, node: int, incarnation: int, mend: str) -> None:
         one = self._cluster.nodes[node]
+        if mend:
+            self._mend(node, mend)
         if incarnation > 1:
             self._cluster.before_start(node)
         self._joins(node)
@@ -284,6 +289,36 @@ class Processes:
             self._run_loop.post(lambda: self.damage_done.append(told))
 
         self.submit(node, "damage the files of", strike)
+
+    # Log directories
+
+    def fail_log_dir(self, node: int, partition: str, *, other: bool) -> None:
+        """One of a broker's log directories fails, whether or not the broker runs."""
+        self._states[node].to_mend = ""
+        system, one = self._cluster.system, self._cluster.nodes[node]
+
+        def strike() -> None:
+            if isinstance(system, FailsLogDirs):
+                failed = one.fail_log_dir(lambda control: system.fail_log_dir(control, partition, other=other))
+                self._trace(node, "log-dir", "", failed, "failed")
+
+        self.submit(node, "fail a log directory of", strike)
+
+    def mend_log_dir(self, node: int, *, emptied: bool) -> None:
+        """It is mended before the broker starts again; one that runs is asked to shut down for that."""
+        state = self._states[node]
+        state.to_mend = "emptied" if emptied else "mended"
+        if state.running and not state.stopping:
+            self.stop(node, "clean")
+            state.restart_wanted = True
+
+    def _mend(self, node: int, how: str) -> None:
+        system, one = self._cluster.system, self._cluster.nodes[node]
+        if isinstance(system, FailsLogDirs):
+            directory, lost = one.mend_log_dir(lambda control: system.mend_log_dir(control, emptied=how == "emptied"))
+            self._trace(node, "log-dir", "", directory, how)
+            for partition in sorted({*lost} & {*self._partitions_on(node)}):
+                self._trace(node, "log-lost", partition, directory)
 
     # Pausing
 

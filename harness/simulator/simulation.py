@@ -465,6 +465,17 @@ class Simulation:
     def unthrottle_moves(self, broker: int) -> None:
         """Nothing is moved."""
 
+    def fail_log_dir(self, partition: str, broker: int, *, other: bool) -> None:
+        """Nobody can: plans with such faults are refused.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("a simulated broker has one log directory")
+
+    def mend_log_dir(self, broker: int, *, emptied: bool) -> None:
+        """None has failed."""
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records of the controller's leader; without one that runs, nobody could be asked."""
         leader = self.leader_of(partition)

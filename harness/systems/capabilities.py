@@ -215,6 +215,29 @@ class MovesLogs(Protocol):
 
 
 @runtime_checkable
+class FailsLogDirs(Protocol):
+    """Its nodes can have two log directories, and go on when one of them fails (KIP-112)."""
+
+    def fail_log_dir(self, control: NodeControl, partition: str, *, other: bool) -> str:
+        """Have the log directory fail in which a node's replica of a partition lies, or its ``other`` one; its name. One that has
+        failed already stays the only one.
+
+        Raises:
+            NodeError: it did not.
+        """
+
+    def mend_log_dir(self, control: NodeControl, *, emptied: bool) -> tuple[str, list[str]]:
+        """Mend it, or put an empty one in its place, while the node's process is gone.
+
+        Returns:
+            Its name, and the partitions whose logs are lost with it.
+
+        Raises:
+            NodeError: none has failed, or it cannot be mended.
+        """
+
+
+@runtime_checkable
 class ChangesMembers(Protocol):
     """A node can leave the cluster for good, and another can come in its place, while the others go on."""
 

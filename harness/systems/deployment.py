@@ -29,6 +29,7 @@ class Deployment:
         workload: the object that the clients work on, if it is no log; ``transactions``, if they send to logs in these.
         follows_syncs: whether anything may happen for which it matters what was synced. To follow that slows a program down.
         two_log_directories: brokers have two, as logs are moved between them.
+        log_directories_fail: one of these may, so that nothing else lies there.
     """
 
     machines: Mapping[int, Machine]
@@ -39,6 +40,7 @@ class Deployment:
     workload: str = ""
     follows_syncs: bool = True
     two_log_directories: bool = False
+    log_directories_fail: bool = False
 
     @property
     def nodes(self) -> tuple[int, ...]:

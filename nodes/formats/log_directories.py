@@ -11,12 +11,26 @@ from pathlib import Path
 
 BOTH = ("first", "second")
 """What the directories of a broker that has two are called, below the one that a broker with a single one has."""
+FAILED = ".failed"
+"""Behind the name of what one that has failed holds; in its place lies a file."""
+FAIL, MEND, EMPTY = "fail", "mend", "empty"
+"""What can be done to one (:mod:`tidemark.nodes.sidecar.failed_log_directory`)."""
 
 
 def log_directories(data: Path) -> tuple[Path, ...]:
-    """Those of a broker: the two below, if they are there, else the directory itself."""
-    both = tuple(data / name for name in BOTH)
+    """Where the logs of a broker lie: in the two below, if they are there, else in the directory itself."""
+    both = tuple(held(data / name) for name in BOTH)
     return both if all(path.is_dir() for path in both) else (data,)
+
+
+def aside(directory: Path) -> Path:
+    """Where what it holds lies while it has failed."""
+    return directory.with_name(directory.name + FAILED)
+
+
+def held(directory: Path) -> Path:
+    """Where what a log directory holds lies: there, or if it has failed, beside it."""
+    return aside(directory) if aside(directory).is_dir() else directory
 
 
 def above(directories: Sequence[Path]) -> Path:
@@ -51,6 +65,10 @@ class LogDirectories:
     def of(self, partition: str) -> Path:
         """The directory of its log; it need not be there."""
         return self.home(partition) / partition
+
+    def aside(self, partition: str) -> str:
+        """The log directory that has failed and holds a log of the partition; empty if there is none."""
+        return next((one.name for one in self.all if one != held(one) and (held(one) / partition).is_dir()), "")
 
     def other(self, partition: str) -> Path | None:
         """A log directory to move it to; None if there is only one."""

@@ -9,6 +9,8 @@ words             lines                      the last lines of the JVM's log
 transport         key, rules                 faults on the messages that pass this machine's proxies
 transport-clear   key                        end one; ``found`` says whether it was in force
 slow-disk         delay_us                   every write and sync of the broker first takes that long; 0 ends it
+fail-writes                                  a log directory has failed: writes and syncs of what the broker has open there are I/O
+                                             errors, until it has taken it offline
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
 create-topics     partitions, config         create topics, with their partitions' replicas (controller)
 delete-topics     topics                     delete topics (controller); ends when the controller has none of their partitions
@@ -38,6 +40,7 @@ from tidemark.nodes.formats.message_set import read_partition
 from tidemark.nodes.sidecar.next_run import forgotten, next_run
 from tidemark.nodes.sidecar.proxy.speech import PROXIED_KINDS
 from tidemark.nodes.sidecar.slow_disk import SlowDiskError
+from tidemark.nodes.sidecar.strace import StraceError
 
 if TYPE_CHECKING:
     from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
@@ -63,6 +66,7 @@ class SidecarCommands:
             "transport": self._put_rules,
             "transport-clear": self._clear_rules,
             "slow-disk": self._slow_disk,
+            "fail-writes": self._fail_writes,
             "elect": self._elect,
             "create-topics": self._create_topics,
             "delete-topics": self._delete_topics,
@@ -115,6 +119,13 @@ class SidecarCommands:
         except SlowDiskError as e:
             raise CommandError(str(e).rstrip(".")) from e
         return {}
+
+    async def _fail_writes(self, _command: dict[str, Any]) -> Answer:
+        sidecar = self._sidecar
+        try:
+            return {"files": await sidecar.failing_writes.begin(sidecar.pid)}
+        except StraceError as e:
+            raise CommandError(str(e).rstrip(".")) from e
 
     async def _elect(self, command: dict[str, Any]) -> Answer:
         controller = self._controller("holds elections")

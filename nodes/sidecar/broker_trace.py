@@ -40,6 +40,7 @@ class BrokerTrace:
         partitions: those that are told of.
         tail: makes the tail of a partition's log files.
         checkpointed: partition → high watermark that was on the disk when this life began.
+        aside: partition → the log directory that has failed, if it holds a log of the partition; else empty.
 
     Attributes:
         replicas: partition → what is known of it.
@@ -57,6 +58,7 @@ class BrokerTrace:
         partitions: Sequence[str],
         tail: Callable[[str], SegmentTail],
         checkpointed: Mapping[str, int],
+        aside: Callable[[str], str] = lambda _partition: "",
     ) -> None:
         """Nothing has happened."""
         self.node = node
@@ -71,6 +73,7 @@ class BrokerTrace:
         self._partitions = frozenset(partitions)
         self._make_tail = tail
         self._checkpointed = dict(checkpointed)
+        self._aside = aside
 
     def look(self) -> None:
         """Look at the log files; to be called often."""
@@ -86,6 +89,8 @@ class BrokerTrace:
                 self._node_event(event)
                 if isinstance(event, e.QuorumRole) and event.leads:
                     entries.append((at, self.node, "controls", "", event.epoch))
+                elif isinstance(event, e.LogDirOffline):
+                    entries.append((at, self.node, "log-dir", "", event.directory.rpartition("/")[2], "offline"))
                 continue
             name = event.partition
             if name not in self._partitions:
@@ -151,7 +156,9 @@ class BrokerTrace:
         state.hw = max(min(self._checkpointed.get(event.partition, 0), event.leo), event.start)
         self.tails[event.partition].loaded(event.leo)
         start = [("log-start", event.start, 0, "recovered")] if event.start else []
-        return [("recovered", event.leo, state.hw, -1), *start]
+        aside = self._aside(event.partition) if not event.leo else ""
+        anew = [("log-lost", aside)] if aside else []  # it begins anew in a directory that works
+        return [*anew, ("recovered", event.leo, state.hw, -1), *start]
 
     def _log_start(self, state: ReplicaStatus, event: e.LogStart) -> list[_Fields]:
         before, state.start = state.start, event.start
@@ -252,7 +259,16 @@ class BrokerTrace:
 _Fields = tuple[object, ...]
 """``(event, *fields)`` of a trace entry, without time, node and partition."""
 
-_OF_THE_NODE = (e.Started, e.Registered, e.ShuttingDown, e.ShutDown, e.Fatal, e.QuorumRole, e.MetadataCommitted)
+_OF_THE_NODE = (
+    e.Started,
+    e.Registered,
+    e.ShuttingDown,
+    e.ShutDown,
+    e.Fatal,
+    e.QuorumRole,
+    e.MetadataCommitted,
+    e.LogDirOffline,
+)
 
 _TOLD: dict[type, Callable[..., list[_Fields]]] = {
     e.Loaded: BrokerTrace._loaded,  # noqa: SLF001 (this module's own)

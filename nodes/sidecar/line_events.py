@@ -57,6 +57,13 @@ class Fatal:
 
 
 @dataclass(frozen=True, slots=True)
+class LogDirOffline:
+    """An I/O error made the broker take a log directory offline: it does nothing with what lies there until it starts again."""
+
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """A log was read from the disk, recovered if it had to be, and ends at ``leo``; also a new one (``leo`` 0).
 
@@ -210,6 +217,7 @@ Event: TypeAlias = (
     | Fatal
     | QuorumRole
     | MetadataCommitted
+    | LogDirOffline
     | Loaded
     | Removed
     | Appended

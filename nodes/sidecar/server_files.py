@@ -90,6 +90,8 @@ def format_directory(config: SidecarConfig, formatted: Path = FORMATTED) -> None
         OSError: it could not be written.
     """
     directories = dict.fromkeys((*log_directories_of(config), metadata_directory(config)))
+    for failed in [directory for directory in directories if directory.is_file()]:
+        del directories[failed]
     for directory in directories:
         directory.mkdir(parents=True, exist_ok=True)
     if not config.is_kraft:

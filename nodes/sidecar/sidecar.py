@@ -29,8 +29,10 @@ from tidemark.nodes.formats.log_directories import LogDirectories, above
 from tidemark.nodes.sidecar.broker_trace import BrokerTrace, Seen
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 from tidemark.nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
+from tidemark.nodes.sidecar.failing_writes import FailingWrites
 from tidemark.nodes.sidecar.jvm import Jvm
 from tidemark.nodes.sidecar.jvm_command import broker_command, environment, image_options
+from tidemark.nodes.sidecar.line_events import LogDirOffline
 from tidemark.nodes.sidecar.lines import Dialect, quorum_lines
 from tidemark.nodes.sidecar.lines.stamp import wall_us
 from tidemark.nodes.sidecar.log_pipe import LogPipe
@@ -97,6 +99,7 @@ class Sidecar:
         self.logs = LogDirectories(log_directories_of(config))
         self.rules = MessageRules(Random(f"{config.node}/{config.incarnation}"))
         self.slow_disk = SlowDisk(self.logs.all, tuple(config.partitions))
+        self.failing_writes = FailingWrites(self.logs.all)
         self.clock = WallClock(lambda: knock(config.kafka))
         self.controller: ClusterController | None = None
         self.broker_trace = self._broker_trace(offsets_of_all(self.logs, HIGH_WATERMARKS))
@@ -120,6 +123,7 @@ class Sidecar:
             () if config.is_controller or config.quiet else tuple(config.partitions),
             lambda partition: SegmentTail(lambda: self.logs.of(partition)),
             checkpointed,
+            self.logs.aside,
         )
 
     def begin_broker_trace_again(self) -> None:
@@ -215,6 +219,7 @@ class Sidecar:
             proxy.close()
         if self._jvm is not None:
             await self._jvm.end()
+        await self.failing_writes.close()
         await self.slow_disk.close()
         if self.controller is not None:
             await self.controller.close()
@@ -302,6 +307,8 @@ class Sidecar:
             seen += [Seen(now_us(), event) for event in self._reader.end()]
         if seen:
             self.write(self.broker_trace.tell(seen))
+        if any(isinstance(event, LogDirOffline) for _, event in seen):
+            self.failing_writes.noticed()
         for line in lines[: -_DATED - 1 : -1]:
             dated_us = wall_us(line.text)
             if dated_us is not None:

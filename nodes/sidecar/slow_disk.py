@@ -11,26 +11,21 @@ A broker that is paused stays paused, one that is killed takes strace with it.
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import signal
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 
 from tidemark.nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
 from tidemark.nodes.formats.partition_files import RECOVERY_POINTS
 from tidemark.nodes.formats.segment import SEGMENT, base_of
+from tidemark.nodes.sidecar.strace import CALLS, Strace, StraceError
 
-CALLS = "write,pwrite64,writev,pwritev,fsync,fdatasync,ftruncate"
-IN_FORCE_S = 10.0
-_LOOK_S = 0.02
 _WATCH_S = 0.5
 _MOST_US = 60_000_000
 
 
-class SlowDiskError(RuntimeError):
+class SlowDiskError(StraceError):
     """The disk is not as slow as it was asked to be; the message says why."""
 
 
@@ -50,7 +45,7 @@ class SlowDisk:
         """
         self._data = tuple(data)
         self._partitions = partitions
-        self._tracer: asyncio.subprocess.Process | None = None
+        self._strace = Strace("slow the disk of", SlowDiskError)
         self._watcher: asyncio.Task[None] | None = None
         self._files: frozenset[str] = frozenset()
         self._delay_us = 0
@@ -59,7 +54,7 @@ class SlowDisk:
     @property
     def delay_us(self) -> int:
         """See the class."""
-        return self._delay_us if self._tracer is not None and self._tracer.returncode is None else 0
+        return self._delay_us if self._strace.runs else 0
 
     async def set(self, pid: int, delay_us: int) -> None:
         """From now on every write and sync takes so much longer; ends when that is so.
@@ -87,58 +82,16 @@ class SlowDisk:
         """Heal, whether or not the broker is still there."""
         await self._stop_watching()
         async with self._changing:
-            await self._end_tracer()
+            await self._strace.end()
 
     async def _attach(self, pid: int, delay_us: int) -> None:
         self._files = await asyncio.to_thread(self._wanted)
-        paths = [argument for path in sorted(self._files) for argument in ("-P", path)]
-        self._tracer = await asyncio.create_subprocess_exec(
-            *("strace", "-qq", "-f", "-p", str(pid), "-o", "/dev/null", "--signal=none"),
-            *("-e", f"trace={CALLS}", "-e", f"inject={CALLS}:delay_enter={delay_us}", *paths),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
         self._delay_us = delay_us
-        try:
-            await self._until_traced_by(pid, self._tracer.pid)
-        except BaseException:
-            await self._end_tracer()
-            raise
+        await self._strace.attach(pid, f"{CALLS}:delay_enter={delay_us}", self._files)
 
     async def _detach(self, pid: int) -> None:
-        had = self._tracer is not None
-        await self._end_tracer()
-        if had:
-            await self._until_traced_by(pid, 0)
-
-    async def _end_tracer(self) -> None:
-        tracer, self._tracer, self._delay_us = self._tracer, None, 0
-        if tracer is None:
-            return
-        for number in (signal.SIGTERM, signal.SIGKILL) if tracer.returncode is None else (signal.SIGKILL,):
-            _signal_group(tracer, number)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(tracer.communicate(), IN_FORCE_S)
-                return
-        raise SlowDiskError(f"strace {tracer.pid} did not end within {IN_FORCE_S:g} s.")
-
-    async def _until_traced_by(self, pid: int, tracer: int) -> None:
-        """Wait until all threads of a process have this tracer (0: none)."""
-        deadline = monotonic() + IN_FORCE_S
-        while any(found != tracer for found in _tracers(pid)):
-            if self._tracer is not None and self._tracer.returncode is not None:
-                _signal_group(self._tracer, signal.SIGKILL)
-                _, said = await self._tracer.communicate()
-                words = said.decode(errors="replace").strip().replace("\n", "; ") or "it said nothing"
-                raise SlowDiskError(f"strace does not slow the disk of process {pid}: {words}.")
-            if monotonic() > deadline:
-                what = "slow the disk of" if tracer else "let go of"
-                raise SlowDiskError(f"strace did not {what} all threads of process {pid} within {IN_FORCE_S:g} s.")
-            await asyncio.sleep(_LOOK_S)
-        if tracer and not _tracers(pid):
-            raise SlowDiskError(f"There is no process {pid} whose disk could be slow.")
+        self._delay_us = 0
+        await self._strace.detach(pid)
 
     # Segments that are begun later
 
@@ -174,24 +127,3 @@ class SlowDisk:
         }:
             files |= {directory / SEGMENT, directory / f"{EPOCHS}.tmp"}
         return list(files)
-
-
-def _signal_group(tracer: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """Signal strace and whatever is left of it.
-
-    When it starts it tries ptrace on a child of its own. If it ends in the middle of that, the child stays, stopped, and keeps our
-    pipe open.
-    """
-    with suppress(ProcessLookupError):
-        os.killpg(tracer.pid, number)
-
-
-def _tracers(pid: int) -> list[int]:
-    """Who traces each thread of a process; none if it is gone."""
-    tracers = []
-    with suppress(FileNotFoundError, ProcessLookupError):
-        for status in Path(f"/proc/{pid}/task").glob("*/status"):
-            with suppress(FileNotFoundError, ProcessLookupError):
-                lines = status.read_text().splitlines()
-                tracers += [int(line.split()[1]) for line in lines if line.startswith("TracerPid:")]
-    return tracers

@@ -120,7 +120,9 @@ def _waiting(state: WhoIsWell) -> list[Waiting]:
         for partition, (leader, _) in state.elected.items()
         if leader < 0 or leader in state.down
         for member in state.life.isrs[partition]
-        if member in state.well and member not in state.without_log and state.life.is_replica(partition, member)
+        if member in state.well
+        and not state.lost_its_log(member, partition)
+        and state.life.is_replica(partition, member)
     ]
 
 

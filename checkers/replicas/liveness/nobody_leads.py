@@ -46,7 +46,7 @@ def may_elect(state: WhoIsWell) -> list[Able]:
     found = []
     for partition in state.assigned():
         replicas = state.replicas(partition)
-        well = tuple(one for one in replicas if one in state.well and one not in state.without_log)
+        well = tuple(one for one in replicas if one in state.well and not state.lost_its_log(one, partition))
         if 2 * len(well) > len(replicas) and all(one in state.well or one in state.silent_since for one in replicas):
             found.append((partition, well))
     return found

@@ -14,7 +14,7 @@ from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce, u
 
 CONTROLLER = 0
 _KINDS = frozenset(
-    {"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence", "reassign"}
+    {"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence", "reassign", "log-lost"}
 )
 
 _SHUTS_DOWN = ("strike", "restart")
@@ -48,8 +48,8 @@ class WhoIsWell:
         self.life = IsrLife(trace)
         self.faults = FaultsInForce(holds_back)
         self.elected: dict[str, Elected] = {}
-        self.without_log: set[int] = set()
-        """Brokers whose disk was lost while they were in some ISR: nobody should want them to lead."""
+        self._without_log: set[tuple[int, str]] = set()
+        """Brokers whose disk was lost, with no partition, and those that lost the log of one."""
         self.down: set[int] = set()
         """Brokers without a process."""
         self._away: dict[int, int] = {}
@@ -81,6 +81,8 @@ class WhoIsWell:
                 self.faults.step(entry)
                 if entry[1:4:2] == _SHUTS_DOWN:
                     self._stopping.update({*entry[4].get("nodes", ())} - self.down)
+                elif entry[1] == "heal":
+                    self._stopping.update({*entry[4].get("restarts", ())} - self.down)
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
                 self._look(time)
                 yield time
@@ -113,7 +115,9 @@ class WhoIsWell:
                 self._paused.discard(node)
                 self._stopping.discard(node)
                 if trace_events.Stop(event).how == "disk":
-                    self.without_log.add(node)
+                    self._without_log.add((node, ""))
+            case "log-lost":
+                self._without_log.add((node, event[PARTITION]))
             case "start":
                 self.down.discard(node)
                 self.silent_since.pop(node, None)
@@ -143,6 +147,10 @@ class WhoIsWell:
     def replicas(self, partition: str) -> Sequence[int]:
         """A partition's, those that go or come included."""
         return self._assignment.get(partition, ())
+
+    def lost_its_log(self, broker: int, partition: str) -> bool:
+        """Whether a broker has ever lost its log: nobody should want it to lead."""
+        return not self._without_log.isdisjoint([(broker, ""), (broker, partition)])
 
     def away_since(self, broker: int) -> int:
         """Since when a broker that cannot fetch could not."""

@@ -72,6 +72,7 @@ def node_configuration(
         proxied=proxied,
         quorum={voter: machines[voter].inner_ip for voter in voters(kafka)} if kafka.controllers > 1 else {},
         metadata=places.metadata,
+        metadata_apart=deployment.log_directories_fail and not alone,
     )
     more = {**(of_share_groups(cluster.settings) if deployment.workload == SHARE_GROUP else {}), **extra}
     zookeeper = alone and kafka.uses_zookeeper

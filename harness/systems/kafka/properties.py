@@ -104,6 +104,7 @@ class JvmPlace:
         proxied: a proxy listens for the other nodes, and the JVM on the machine's loopback behind it.
         quorum: the controllers' addresses, if there are several; this node may be one of them.
         metadata: where a broker that is a controller, too, keeps the metadata log.
+        metadata_apart: every broker keeps it there: one whose metadata log fails gives up.
     """
 
     node: int
@@ -114,6 +115,7 @@ class JvmPlace:
     proxied: bool = True
     quorum: Mapping[int, str] = field(default_factory=dict)
     metadata: str = ""
+    metadata_apart: bool = False
 
     @property
     def has_both_roles(self) -> bool:
@@ -174,6 +176,8 @@ def server_properties(
                 "metadata.log.max.snapshot.interval.ms": str(SNAPSHOT_MS),
                 "metadata.max.retention.ms": str(SNAPSHOT_MS),
             }
+        if place.metadata_apart:
+            found["metadata.log.dir"] = place.metadata
         if place.has_both_roles:
             found |= _with_both_roles(kafka, place, found)
     found |= extra or {}

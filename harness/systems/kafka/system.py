@@ -6,9 +6,12 @@ admin protocol of Tidemark's own nodes; so the world above does the same to both
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import suppress
 from dataclasses import replace
+from shlex import join as shlex_join
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
@@ -47,6 +50,7 @@ from tidemark.nemesis.kinds import MOVES_LOGS
 from tidemark.nemesis.object_workload import GROUP_OFFSETS
 from tidemark.nemesis.plan import SHARE_GROUP, TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
+from tidemark.nodes.formats.log_directories import EMPTY, FAIL, MEND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -96,6 +100,7 @@ ONE_LOG_DIRECTORY = (
     "{name} has one log directory for each broker, because Kafka with KRaft has several since 3.7 (KIP-858): use kafka:2.8.2 or "
     "kafka:3.9.2"
 )
+FAILED_LOG_DIRECTORY = "tidemark.nodes.sidecar.failed_log_directory"
 OF_CLIENTS = ("kafka-clients-*.jar", "slf4j-api-*.jar")
 """The jars that a Java client needs."""
 STARTING = "Fatal error during KafkaServer startup"
@@ -366,6 +371,18 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Through Kafka's own API. With KRaft the controller is asked, and the broker need not run."""
         asked = broker if self.kafka.uses_zookeeper else CONTROLLER
         return self._change(controls, "throttle-moves", of=asked, broker=broker, rate=rate)
+
+    def fail_log_dir(self, control: NodeControl, partition: str, *, other: bool) -> str:
+        return str(self._to_log_dirs(control, FAIL, "--partition", partition, *["--other"] * other)["directory"])
+
+    def mend_log_dir(self, control: NodeControl, *, emptied: bool) -> tuple[str, list[str]]:
+        told = self._to_log_dirs(control, EMPTY if emptied else MEND)
+        return told["directory"], told["lost"]
+
+    def _to_log_dirs(self, control: NodeControl, *order: str) -> dict[str, Any]:
+        script = f"python3 -m {FAILED_LOG_DIRECTORY} --data {quote(control.places.data)} {shlex_join(order)}"
+        told: dict[str, Any] = json.loads(control.run(script, to=f"{order[0]} a log directory"))
+        return told
 
     def _change(self, controls: Mapping[int, NodeControl], order: str, *, of: int = CONTROLLER, **what: object) -> str:
         try:

@@ -10,6 +10,7 @@ from tidemark.nodes.sidecar.line_events import (
     Event,
     HighWatermark,
     Loaded,
+    LogDirOffline,
     LogStart,
     Truncated,
     TruncatedFully,
@@ -38,6 +39,7 @@ _LOADED = re.compile(
     r" logEndOffset=(\d+)\)"
 )
 _CREATED = re.compile(r"Created log for partition (\S+) in (\S+)")
+_OFFLINE = re.compile(r"Stopping serving logs in dir (\S+)$")
 _METADATA = "__cluster_metadata-0"
 
 
@@ -116,6 +118,9 @@ def read_manager(replicas: KnownReplicas, head: Head) -> list[Event]:
         replica = replicas[f"{found[2]}-{found[3]}"]
         replica.directory, replica.leo = move_lines.log_directory(found[1]), int(found[5])
         return [Loaded(replica.name, replica.leo, int(found[4]))]
+    found = _OFFLINE.match(head.message)
+    if found is not None:
+        return [LogDirOffline(found[1])]
     found = _CREATED.match(head.message)
     if found is not None:
         replica = replicas[found[1]]

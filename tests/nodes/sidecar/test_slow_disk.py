@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from missing import needs
 
-from tidemark.nodes.sidecar.slow_disk import SlowDisk, SlowDiskError, _tracers
+from tidemark.nodes.sidecar.slow_disk import SlowDisk, SlowDiskError
+from tidemark.nodes.sidecar.strace import tracers as tracers_of
 
 DELAY_US = 200_000
 
@@ -94,7 +95,7 @@ def slowly(data, deed):
 def test_writes_and_syncs_of_the_log_take_longer_until_it_is_healed(data, writer):
     async def deed(disk):
         await disk.set(writer.pid, DELAY_US)
-        slow, said, tracers = writer.took_us("log"), disk.delay_us, _tracers(writer.pid)
+        slow, said, tracers = writer.took_us("log"), disk.delay_us, tracers_of(writer.pid)
         await disk.set(writer.pid, 0)
         return slow, said, tracers, disk.delay_us
 
@@ -104,15 +105,15 @@ def test_writes_and_syncs_of_the_log_take_longer_until_it_is_healed(data, writer
     assert (said, healed) == (DELAY_US, 0)
     assert len(tracers) == 2
     assert 0 not in tracers
-    assert _tracers(writer.pid) == [0, 0]
+    assert tracers_of(writer.pid) == [0, 0]
 
 
 def test_another_delay_takes_the_place_of_the_first(data, writer):
     async def deed(disk):
         await disk.set(writer.pid, 10 * DELAY_US)
-        first = set(_tracers(writer.pid))
+        first = set(tracers_of(writer.pid))
         await disk.set(writer.pid, DELAY_US)
-        return disk.delay_us, first, set(_tracers(writer.pid))
+        return disk.delay_us, first, set(tracers_of(writer.pid))
 
     delay_us, first, second = slowly(data, deed)
 
