@@ -10,7 +10,7 @@ from dataclasses import replace
 from random import Random
 
 from tidemark.nemesis.fault import Fault, Trigger
-from tidemark.nemesis.kind import Stop, between
+from tidemark.nemesis.kind import FailLogDir, Stop, between
 from tidemark.nemesis.kinds import (
     ALLOWED,
     BETWEEN_DISKS,
@@ -187,7 +187,7 @@ def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
 def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tuple[str, ...]) -> Fault:
     """One fault; durations are log-uniform from 50 ms to 3 s, so that short and long ones are equally likely."""
     row = KINDS[kind]
-    lasts = _LASTS(rng) + 300 * MS * isinstance(row.doing, Stop)
+    lasts = _LASTS(rng) + 300 * MS * isinstance(row.doing, Stop) + SECOND * isinstance(row.doing, FailLogDir)
     drawn = {name: KINDS[name].draw_amount(rng) for name in _DRAWN_FOR_EVERY_FAULT}
     amount = drawn[kind] if kind in drawn else row.draw_amount(rng)
     target = rng.choice(_ROLES)

@@ -26,6 +26,7 @@ MakeControl = Callable[..., NodeControl]
 """Makes a machine's control; called with the machine and ``on_lost``."""
 
 GOING_S = 10.0
+FAIL_WRITES_S = 15.0
 
 DISCONNECT, DISK_FULL, SLOW_DISK, CLOCK_JUMP = "disconnect", "disk-full", "slow-disk", "clock-jump"
 
@@ -276,12 +277,15 @@ class ContainedNode:
             return self.control.damage(files, damage, noise_seed)
 
     def fail_log_dir(self, fail: Callable[[NodeControl], str]) -> str:
-        """Have one of its log directories fail; its name. What a process that runs has open there fails as well."""
+        """Have one of its log directories fail; its name."""
         with self.reachable():
-            directory = fail(self.control)
+            return fail(self.control)
+
+    def fail_writes(self) -> None:
+        """What a process that runs has open in that directory fails as well."""
+        with self.reachable():
             if self.links.answering:
-                self._if_alive(lambda: self.control.admin.ask("fail-writes"))
-            return directory
+                self._if_alive(lambda: self.control.admin.ask("fail-writes", timeout_s=FAIL_WRITES_S))
 
     def mend_log_dir(self, mend: Callable[[NodeControl], tuple[str, list[str]]]) -> tuple[str, list[str]]:
         """Its process is gone: mend the log directory that failed; its name, and whose logs were lost with it."""

@@ -301,6 +301,7 @@ class Processes:
             if isinstance(system, FailsLogDirs):
                 failed = one.fail_log_dir(lambda control: system.fail_log_dir(control, partition, other=other))
                 self._trace(node, "log-dir", "", failed, "failed")
+                one.fail_writes()
 
         self.submit(node, "fail a log directory of", strike)
 

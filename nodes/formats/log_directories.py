@@ -50,13 +50,14 @@ class LogDirectories:
         self._found: dict[str, Path] = {}
 
     def home(self, partition: str) -> Path:
-        """The log directory in which its log lies; where none is, the first.
+        """The log directory in which its log lies, one that has failed only if no other has one; where none is, the first.
 
         Between the two renamings of a move both have one of that name: then it is where it was not before.
         """
         if len(self.all) == 1:
             return self.all[0]
         having = [path for path in self.all if (path / partition).is_dir()]
+        having = having or [path for path in self.all if (aside(path) / partition).is_dir()]
         if len(having) > 1:
             having = [path for path in having if path != self._found.get(partition)] or having
         home = self._found[partition] = having[0] if having else self.all[0]
@@ -64,7 +65,7 @@ class LogDirectories:
 
     def of(self, partition: str) -> Path:
         """The directory of its log; it need not be there."""
-        return self.home(partition) / partition
+        return held(self.home(partition)) / partition
 
     def aside(self, partition: str) -> str:
         """The log directory that has failed and holds a log of the partition; empty if there is none."""

@@ -1,7 +1,8 @@
 """I/O errors of what a broker has open in a log directory that has failed, by strace's fault injection.
 
 Whatever the broker opens there fails by itself: in the directory's place lies a file
-(:mod:`tidemark.nodes.sidecar.failed_log_directory`). What it has open it could still write. For as long as it has not taken the directory offline, each write and sync of that is EIO.
+(:mod:`tidemark.nodes.sidecar.failed_log_directory`). What it has open it could still write. For as long as it has not taken the
+directory offline, each write and sync of that is EIO.
 """
 
 from __future__ import annotations
