@@ -53,6 +53,12 @@ class NotedWorld:
     def unthrottle_moves(self, broker):
         self.said.append(("unthrottle", broker))
 
+    def fail_log_dir(self, partition, broker, *, other):
+        self.said.append(("fail", partition, broker, other))
+
+    def mend_log_dir(self, broker, *, emptied):
+        self.said.append(("mend", broker, emptied))
+
     def allow_unclean(self, *, on):
         self.said.append(("unclean", on))
 

@@ -18,7 +18,15 @@ from tidemark.nemesis import (
     cluster_of_plans,
     generate_plan,
 )
-from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, DAMAGES, DELETIONS, KINDS, MACHINE_KINDS
+from tidemark.nemesis.kinds import (
+    CONTROLLER_KINDS,
+    CONTROLLER_LINKS,
+    DAMAGES,
+    DELETIONS,
+    FAILS_LOG_DIRS,
+    KINDS,
+    MACHINE_KINDS,
+)
 from tidemark.nemesis.long_lasting import is_long
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
@@ -75,13 +83,13 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_nineteen_profiles():
+def test_there_are_twenty_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
         *("metadata", "long", "controller-reassignments", "files", "members", "settings", "features", "log-dirs"),
-        "unclean",
+        *("unclean", "log-dir-failures"),
     ]
 
 
@@ -166,14 +174,28 @@ def test_a_profile_without_kinds_that_end_a_broker_leaves_none_behind():
 
 
 def test_in_one_profile_logs_move_and_half_of_its_plans_fall_silent(plans):
-    assert [name for name, kinds in PROFILES.items() if "move-log-dir" in kinds] == ["log-dirs"]
+    assert [name for name, kinds in PROFILES.items() if "move-log-dir" in kinds] == ["log-dirs", "log-dir-failures"]
     assert set(PROFILES["log-dirs"]) - set(PROFILES["intact"]) == {"move-log-dir"}
     assert all(any(fault.kind == "move-log-dir" for fault in plan.faults) for plan in plans["log-dirs"])
     silent = [plan for plan in plans["log-dirs"] if plan.workload.sends is not None]
     assert 0.4 < len(silent) / len(plans["log-dirs"]) < 0.6
     assert all(send.at_us < 0.7 * plan.faults_end_us for plan in silent for send in plan.workload.sends)
     assert {send.producer for plan in silent for send in plan.workload.sends} >= {1, 2}
-    assert not any(plan.workload.sends for name in plans if name != "log-dirs" for plan in plans[name])
+    others = {*plans} - {"log-dirs", "log-dir-failures"}
+    assert not any(plan.workload.sends for name in others for plan in plans[name])
+
+
+def test_in_one_more_profile_log_directories_fail_for_longer_than_a_write_takes(plans):
+    assert (
+        set(PROFILES["log-dir-failures"]) - set(PROFILES["log-dirs"])
+        == FAILS_LOG_DIRS
+        == {"fail-log-dir", "lose-log-dir"}
+    )
+    of_plans = [[fault for fault in plan.faults if fault.kind in FAILS_LOG_DIRS] for plan in plans["log-dir-failures"]]
+    assert all(of_plans)
+    failures = [fault for failing in of_plans for fault in failing]
+    assert {fault.kind for fault in failures} == FAILS_LOG_DIRS
+    assert min(fault.lasts_us for fault in failures) >= SECOND
 
 
 def test_a_harder_plan_damages_the_files_of_others_as_well():

@@ -694,6 +694,34 @@ def test_a_log_is_moved_and_what_throttled_it_is_taken_off(world):
     assert w.said == [("move", partition, 2, 100), ("move", partition, 1, 0), ("unthrottle", 2)]
 
 
+# Log directories that fail
+
+
+def test_a_log_directory_fails_and_is_mended_by_a_restart_that_the_history_tells_of(world):
+    w, _ = world(Fault("fail-log-dir", 5, 10, "b2", 1), Fault("lose-log-dir", 50, 10, "b1", 2))
+    w.until(70)
+
+    (partition,) = {one[1] for one in w.said if one[0] == "fail"}
+    assert w.said == [
+        ("fail", partition, 2, False),
+        ("mend", 2, False),
+        ("fail", partition, 1, True),
+        ("mend", 1, True),
+    ]
+    assert [op[4] for op in w.entries if op[1] == "heal"] == [{"restarts": [2]}, {"restarts": [1]}]
+
+
+def test_of_a_broker_s_log_directories_one_fails_at_a_time_and_comes_back_empty_if_any_fault_says_so(world):
+    w, _ = world(
+        Fault("lose-log-dir", 5, 10, "b2"), Fault("fail-log-dir", 6, 30, "b2"), Fault("fail-log-dir", 60, 5, "b2")
+    )
+    w.until(80)
+
+    assert [one for one in w.said if one[0] == "mend"] == [("mend", 2, True), ("mend", 2, False)]
+    assert len([one for one in w.said if one[0] == "fail"]) == 2
+    assert [op[4] for op in w.entries if op[1] == "heal"] == [{}, {"restarts": [2]}, {"restarts": [2]}]
+
+
 # Damaged files
 
 

@@ -11,7 +11,7 @@ from tidemark.harness.systems.outside.adapter import NOT_SUFFERED
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import KINDS, Fault
 from tidemark.nemesis.kind import Part, Unit
-from tidemark.nemesis.kinds import SECOND, by_kind, is_over_at_once
+from tidemark.nemesis.kinds import FAILS_LOG_DIRS, SECOND, by_kind, is_over_at_once
 
 PAGE = (Path(__file__).parents[2] / "docs/faults.md").read_text(encoding="utf-8")
 ROWS = [row for row in PAGE.partition("## Kinds")[2].partition("\n\n¹")[0].splitlines() if row.startswith("| `")]
@@ -22,6 +22,8 @@ def worlds_of(kind):
     needs, real = KINDS[kind].needs, not KINDS[kind].only_simulated
     able = {"retention": "retain", "reassignment": "reassign", "membership": "leave", "settings": "set_min_isr"}
     able["log-directories"] = "move_log"
+    if kind in FAILS_LOG_DIRS:
+        able["log-directories"] = "fail_log_dir"
     of_nodes = [
         real and all(hasattr(system, method) for need, method in able.items() if need in needs)
         for system in (TidemarkSystem, KafkaSystem)

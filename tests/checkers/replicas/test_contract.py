@@ -114,6 +114,17 @@ def test_durable_is_void_after_min_isr_lost_logs(how):
     assert verdict == ("permitted", "lost-logs>=min-isr", ())
 
 
+def test_a_log_that_was_lost_with_its_log_directory_counts_as_one_lost_with_the_disk():
+    stops = (40, 1, "stop", "", "clean"), (42, 2, "stop", "", "clean")
+
+    assert judged(*stops, (41, 1, "log-lost", P, "first"), (43, 2, "log-lost", P, "second"), contract="durable") == (
+        "permitted",
+        "lost-logs>=min-isr",
+        (),
+    )
+    assert judged(*stops, (41, 1, "log-lost", P, "first"), contract="durable")[0] == "violation"
+
+
 def test_one_lost_log_is_enough_with_one_in_sync_required():
     verdict, clause, _ = judged((40, 1, "stop", "", "power"), contract="durable", min_isr=1)
 

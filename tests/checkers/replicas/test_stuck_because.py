@@ -72,6 +72,18 @@ def test_no_leader_though_a_member_of_the_isr_lives():
     assert causes(FOLLOWS, none, *told) == ["There is no leader since 0.000005 s, though 2 of the ISR live."]
 
 
+def test_no_leader_because_the_only_member_of_the_isr_lost_its_log_directory():
+    none = (5, 0, "elect", P, -1, 4, (2,), (), "offline", True, 1)
+    stopped = [(6, 2, "stop", "", "clean"), (6, 2, "log-dir", "", "first", "emptied"), (6, 2, "log-lost", P, "first")]
+    began = [(7, 2, "start", "", 2), (7, 0, "register", "", 2, 3, False)]
+    told = [(8, 1, "follow", P, 4, -1, 0, 0), (8, 2, "follow", P, 4, -1, 0, 0)]
+
+    assert causes(FOLLOWS, none, *stopped, *began, *told) == [
+        "There is no leader since 0.000005 s, though 2 of the ISR live.",
+        "Broker 2 lost its log directory, and with it its log, at 0.000006 s.",
+    ]
+
+
 def test_no_leader_because_the_only_member_of_the_isr_lost_its_disk():
     none = (5, 0, "elect", P, -1, 4, (2,), (), "offline", True, 1)
     lost = [(6, 2, "stop", "", "disk"), (7, 2, "start", "", 2), (7, 0, "register", "", 2, 3, False)]

@@ -310,7 +310,7 @@ def test_nodes_that_suffered_nothing_that_lasts_may_go_on(played):
     cluster = played(faults=())
     cluster.boot()
     assert may(cluster, Fault("crash", 0), Fault("isolate", 0))
-    for lasting in ("clock-jump", "min-isr", "move-log-dir"):
+    for lasting in ("clock-jump", "min-isr", "move-log-dir", "fail-log-dir"):
         assert not may(cluster, Fault(lasting, 0, amount=1)), lasting
 
     cluster.stop(1, "crash")
@@ -802,6 +802,31 @@ def test_a_log_is_moved_after_its_throttle_is_set_and_a_refusal_is_kept(cluster,
     assert asked == [(1, 100), (1, T), (2, T), (2, 1), (1, 0)]
     told = [(one["how"], one["target"], one["why"]) for one in cluster.refused]
     assert told == [("move-log-dir", 2, "it is there already"), ("move-log-dir", 2, "not so slow")]
+
+
+def test_a_log_directory_fails_and_is_mended_while_the_process_that_was_asked_to_shut_down_is_gone(
+    cluster, monkeypatch
+):
+    done = []
+
+    def fail_log_dir(control, partition, *, other):
+        done.append(("fail", control.name, partition, other))
+        return "first"
+
+    def mend_log_dir(control, *, emptied):
+        done.append(("mend", control.name, emptied, control.running()))
+        return "first", [T, "elsewhere-0"] if emptied else []
+
+    monkeypatch.setattr(cluster.system, "fail_log_dir", fail_log_dir, raising=False)
+    monkeypatch.setattr(cluster.system, "mend_log_dir", mend_log_dir, raising=False)
+    cluster.boot()
+    cluster.fail_log_dir(T, 1, other=False)
+    settle(cluster)
+    cluster.mend_log_dir(1, emptied=True)
+    settle(cluster)
+
+    name = cluster.nodes[1].name
+    assert done == [("fail", name, T, False), ("mend", name, True, False)]
 
 
 def test_where_nodes_have_one_log_directory_that_is_kept_too(cluster):

@@ -1,6 +1,6 @@
 """A broker with two log directories: in which of them a replica's log lies."""
 
-from tidemark.nodes.formats.log_directories import LogDirectories, above, log_directories
+from tidemark.nodes.formats.log_directories import LogDirectories, above, aside, log_directories
 
 
 def two(tmp_path):
@@ -28,6 +28,20 @@ def test_a_log_is_where_a_directory_has_its_name(tmp_path):
 
     assert logs.of("t-0") == second / "t-0"
     assert logs.other("t-0") == first
+
+
+def test_what_a_failed_directory_holds_lies_beside_it_and_counts_where_no_other_has_the_log(tmp_path):
+    first, second = two(tmp_path)
+    (first / "t-0").mkdir()
+    first.rename(aside(first))
+    first.touch()
+    logs = LogDirectories((first, second))
+
+    assert log_directories(tmp_path) == (tmp_path / "first.failed", second)
+    assert logs.of("t-0") == tmp_path / "first.failed/t-0"
+    assert (logs.home("t-0"), logs.aside("t-0"), logs.aside("t-1")) == (first, "first", "")
+    (second / "t-0").mkdir()
+    assert logs.of("t-0") == second / "t-0"
 
 
 def test_between_the_two_renamings_of_a_move_it_is_where_it_was_not(tmp_path):

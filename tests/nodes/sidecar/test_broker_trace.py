@@ -218,6 +218,18 @@ def test_a_cut_through_a_batch_leaves_a_hole(broker_trace):
     ]
 
 
+def test_a_log_directory_that_the_broker_has_taken_offline_is_told_by_its_name(broker_trace):
+    assert told(broker_trace, e.LogDirOffline("/data/first")) == [("log-dir", "", "first", "offline")]
+
+
+def test_a_log_that_begins_anew_while_one_lies_in_a_directory_that_failed_has_lost_what_that_holds(tail):
+    aside = {"t-0": "first"}
+    broker_trace = BrokerTrace(2, ["t-0"], lambda _: tail, {}, lambda partition: aside.get(partition, ""))
+
+    assert told(broker_trace, e.Loaded("t-0", 0)) == [("log-lost", "t-0", "first"), ("recovered", "t-0", 0, 0, -1)]
+    assert told(broker_trace, e.Loaded("t-0", 3)) == [("recovered", "t-0", 3, 0, -1)]
+
+
 def test_a_removed_replica_is_told_and_forgotten(broker_trace, tail):
     told(broker_trace, e.Loaded("t-0", 3), e.Follows("t-0", 4, 1, 3, 3))
 

@@ -86,6 +86,17 @@ def test_a_broker_with_two_log_directories(config, formatted):
     assert [(path / "meta.properties").read_text() for path in both] == ["version=1\ncluster.id=XYZ\nnode.id=2\n"] * 2
 
 
+def test_where_a_log_directory_has_failed_nothing_is_put(config, formatted):
+    both = [config.data / name for name in ("first", "second")]
+    both[0].parent.mkdir(parents=True, exist_ok=True)
+    both[0].touch()
+    properties = config.properties | {"log.dirs": ",".join(map(str, both)), "metadata.log.dir": str(config.data / "m")}
+    format_directory(replace(config, properties=properties), formatted)
+
+    assert both[0].read_text() == ""
+    assert [(config.data / name / "meta.properties").exists() for name in ("second", "m")] == [True, True]
+
+
 def test_krafts_controller(config, formatted):
     config = replace(config, role="kraft-controller", node=0)
     format_directory(config, formatted)

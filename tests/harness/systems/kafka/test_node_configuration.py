@@ -13,10 +13,10 @@ from tidemark.nodes.sidecar.config import BROKER, KRAFT_CONTROLLER, ZOOKEEPER, S
 def told(deployment):
     """What a node of such a system is told, as its sidecar reads it."""
 
-    def told(text, node, preset=None, *, proxied=True, incarnation=1, two=False, **broker_config):
+    def told(text, node, preset=None, *, proxied=True, incarnation=1, two=False, fails=False, **broker_config):
         system = KafkaSystem.parse(text, {key.replace("_", "."): value for key, value in broker_config.items()})
         system.proxied = proxied
-        run = replace(deployment(preset or system.default_variant), two_log_directories=two)
+        run = replace(deployment(preset or system.default_variant), two_log_directories=two, log_directories_fail=fails)
         return SidecarConfig.from_json(system.configure(node, incarnation, run))
 
     return told
@@ -87,6 +87,15 @@ def test_a_broker_has_two_log_directories_where_logs_are_moved_and_else_nothing_
     assert two.properties["log.dirs"] == "/var/lib/tidemark/data/first,/var/lib/tidemark/data/second"
     assert {**two.properties, "log.dirs": one.properties["log.dirs"]} == one.properties
     assert told(text, 0, two=True) == told(text, 0)
+
+
+@pytest.mark.parametrize(("text", "nodes"), [("kafka:4.3.1", (1, 2)), ("kafka:4.3.1@3-controllers", (1,))])
+def test_where_log_directories_fail_brokers_keep_the_metadata_log_elsewhere(told, text, nodes):
+    for node in nodes:
+        config = told(text, node, two=True, fails=True)
+        assert config.properties["metadata.log.dir"] == "/var/lib/tidemark/metadata"
+        assert config.properties["log.dirs"] == told(text, node, two=True).properties["log.dirs"]
+    assert told(text, 0, two=True, fails=True) == told(text, 0)
 
 
 def test_zookeeper_and_the_broker_beside_it_share_a_disk_and_no_folder(told):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.nodes.sidecar.line_events import Appended, Loaded, Removed
+from tidemark.nodes.sidecar.line_events import Appended, Loaded, LogDirOffline, Removed
 from tidemark.nodes.sidecar.lines import LineReader, disagreement
 
 T = "t-0"
@@ -29,6 +29,11 @@ def read(*lines):
     reader = LineReader()
     stamped = [f"2026-11-21T15:00:00.000 {line}" for line in lines]
     return [event for line in stamped for event in reader.read(line)] + reader.end()
+
+
+def test_a_log_directory_is_taken_offline():
+    """Worded so in 4.3.1."""
+    assert read("WARN kafka.log.LogManager - Stopping serving logs in dir /d/first") == [LogDirOffline("/d/first")]
 
 
 def test_a_replica_that_moves_away_loses_its_log_and_begins_anew_when_it_comes_back():
