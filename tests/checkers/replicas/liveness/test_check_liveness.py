@@ -102,6 +102,10 @@ def test_who_is_dead_paused_unregistered_or_without_its_log_need_not_lead():
     assert found([died, alone, (56, 2, "pause", ""), (500, 0, "register", "", 1, 5, False)], [CRASH]) == []
     back = [(57, 2, "start", "", 2), tick(500)]
     assert found([died, alone, (56, 2, "stop", "", "disk"), *back], [CRASH]) == []
+    stopped = (56, 2, "stop", "", "crash")
+    assert found([died, alone, stopped, (56, 2, "log-lost", "t-0", "first"), *back], [CRASH]) == []
+    elsewhere = (56, 2, "log-lost", "t-9", "first")
+    assert found([died, alone, stopped, elsewhere, *back], [CRASH]) == [("no-leader", "violation", 57, 500)]
     assert found([died, alone, (56, 2, "stop", "", "crash"), *back], [CRASH]) == [("no-leader", "violation", 57, 500)]
     registered = (60, 0, "register", "", 2, 5, False)
     waits = [died, alone, (56, 2, "stop", "", "crash"), (57, 2, "start", "", 2), registered, tick(500)]

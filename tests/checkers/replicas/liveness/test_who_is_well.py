@@ -33,6 +33,36 @@ def test_who_shuts_down_is_not_well_until_its_next_life_however_soon_the_fault_i
     assert well == {0: {1, 2}, 10: {1}, 20: {1}, 30: {1}, 40: {1}, 41: {1, 2}}
 
 
+def test_who_is_restarted_to_mend_its_log_directory_is_not_well_until_its_next_life():
+    trace = [
+        (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+        (30, 2, "stop", "", "clean"),
+        (40, 2, "start", "", 2),
+        (41, 0, "register", "", 2, 2, True),
+    ]
+    detail = {"node": 2, "other": False}
+    nemesis = [(10, "strike", 0, "fail-log-dir", detail), (20, "heal", 0, "fail-log-dir", {"restarts": [2]})]
+    state = WhoIsWell(trace, nemesis, brokers=[1, 2], holds_back={"fail-log-dir": "node"})
+
+    well = {time: {*state.well} for time in state.moments()}
+    assert well == {0: {1, 2}, 10: {1}, 20: {1}, 30: {1}, 40: {1}, 41: {1, 2}}
+
+
+def test_a_log_that_was_lost_with_its_directory_is_that_of_one_partition():
+    trace = [
+        (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+        (30, 2, "stop", "", "clean"),
+        (31, 2, "log-lost", "t-0", "first"),
+        (35, 1, "stop", "", "disk"),
+    ]
+    state = WhoIsWell(trace, [], brokers=[1, 2])
+    for _ in state.moments():
+        pass
+
+    lost = {(broker, name) for broker in (1, 2) for name in ("t-0", "t-1") if state.lost_its_log(broker, name)}
+    assert lost == {(1, "t-0"), (1, "t-1"), (2, "t-0")}
+
+
 def test_who_has_no_process_as_it_is_to_shut_down_is_well_once_it_is_back():
     trace = [
         (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
