@@ -98,6 +98,15 @@ class PlayedNode:
         self._do("lose power")
         self.seed = seed
 
+    def fail_log_dir(self, fail):
+        return fail(self)
+
+    def fail_writes(self):
+        self._do("fail writes")
+
+    def mend_log_dir(self, mend):
+        return mend(self)
+
     def lose_disk(self, partitions):
         self._do(f"lose disk {partitions}")
 
@@ -804,29 +813,29 @@ def test_a_log_is_moved_after_its_throttle_is_set_and_a_refusal_is_kept(cluster,
     assert told == [("move-log-dir", 2, "it is there already"), ("move-log-dir", 2, "not so slow")]
 
 
-def test_a_log_directory_fails_and_is_mended_while_the_process_that_was_asked_to_shut_down_is_gone(
-    cluster, monkeypatch
-):
-    done = []
-
+def test_a_log_directory_fails_and_is_mended_when_the_process_that_was_asked_to_shut_down_is_gone(cluster, monkeypatch):
     def fail_log_dir(control, partition, *, other):
-        done.append(("fail", control.name, partition, other))
+        control.done.append(f"fail {partition} {other}")
         return "first"
 
     def mend_log_dir(control, *, emptied):
-        done.append(("mend", control.name, emptied, control.running()))
+        control.done.append(f"mend {emptied} {control.process}")
         return "first", [T, "elsewhere-0"] if emptied else []
 
     monkeypatch.setattr(cluster.system, "fail_log_dir", fail_log_dir, raising=False)
     monkeypatch.setattr(cluster.system, "mend_log_dir", mend_log_dir, raising=False)
+    node = cluster.nodes[1]
     cluster.boot()
+    node.done.clear()
     cluster.fail_log_dir(T, 1, other=False)
     settle(cluster)
     cluster.mend_log_dir(1, emptied=True)
     settle(cluster)
+    assert node.done == [f"fail {T} False", "fail writes", "terminate"]
 
-    name = cluster.nodes[1].name
-    assert done == [("fail", name, T, False), ("mend", name, True, False)]
+    node.end_itself("clean")
+    settle(cluster)
+    assert node.done[3:] == ["mend True gone", "start"]
 
 
 def test_where_nodes_have_one_log_directory_that_is_kept_too(cluster):
