@@ -41,6 +41,7 @@ from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.metadata_divergence import metadata_divergence
 from tidemark.checkers.replicas.outside_its_ensemble import outside_their_ensembles
+from tidemark.checkers.replicas.quorum_voters import quorum_voters
 from tidemark.checkers.replicas.reassignment import reassignments, refused
 from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun
 from tidemark.checkers.replicas.stale_read import stale_reads
@@ -186,6 +187,15 @@ OF_REPLICAS: Final = (
             "two-controllers": "Two nodes were the active controller in one epoch.",
         },
         find=lambda run: metadata_divergence(event for _, event in run.points),
+        believed=True,
+    ),
+    ReplicaChecker(
+        {
+            "forgotten-voter-change": "It was answered that a voter of the controllers was added or removed, and it was not.",
+            "voters-jump": "More than one voter of the controllers came or went at once.",
+            "metadata-minority": "What the controllers committed is in the logs of no majority of their voters.",
+        },
+        find=lambda run: quorum_voters(event for _, event in run.points),
         believed=True,
     ),
     ReplicaChecker({"hw-regression": "A leader's high watermark moved back."}, lambda _: HwRegression(), believed=True),

@@ -23,6 +23,7 @@ from tidemark.nemesis.kinds import (
     REASSIGNMENT,
     SECOND,
     UNCLEAN,
+    VOTERS,
     kinds_drawn_with,
 )
 from tidemark.nemesis.left_behind import end_of_left_behind, left_behind
@@ -79,7 +80,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     deletions, damages, elects, leaves, often, fails = (
         [kind for kind in some if kind in known]
         for some in (
-            *(DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS, ALLOWED)),
+            *(DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS, ALLOWED, VOTERS)),
             kinds_drawn_with(FAILING_DISKS),
         )
     )

@@ -21,7 +21,7 @@ TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"fil
 BY_FILE = frozenset({"by-file"})
 """What of the metadata a power loss may take back, by `pick`."""
 
-PAUSED, DOWN, FAILED = "paused", "down", "log directory failed"
+PAUSED, DOWN, FAILED, NO_VOTER = "paused", "down", "log directory failed", "no voter"
 """What faults hold together."""
 
 
@@ -125,6 +125,12 @@ class FaultTarget(Protocol):
 
     def mend_log_dir(self, broker: int, *, emptied: bool) -> None:
         """Mend it, or put an empty one in its place; a broker that runs is shut down for that, and started again."""
+
+    def controllers(self) -> tuple[int, ...]:
+        """The nodes that may be the controller."""
+
+    def change_voter(self, node: int, *, there: bool) -> None:
+        """Have an operator put a controller into the voters of their quorum, or take it out. Only where voters can change."""
 
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
@@ -263,11 +269,10 @@ class Injector:
                 world.reassign(partition, ())
             case does.SetMinIsr() | does.SwitchElr() | does.AllowUnclean() as setting:
                 return self._change(setting, fault, detail)
-            case does.MoveLog():
-                world.move_log(partition, node, fault.amount)
-                return lambda: world.unthrottle_moves(node) if fault.amount else None
-            case does.FailLogDir(emptied):
-                return self._fail_log_dir(index, fault, partition, node, detail, emptied=emptied)
+            case does.MoveLog() | does.FailLogDir() as what:
+                return self._to_log_dirs(index, fault, what, partition, node, detail)
+            case does.RemoveVoter():
+                return self._remove_voter(index, fault, detail)
             case does.Move() as move:
                 self._move(fault, partition, node, detail, move)
         return None
@@ -287,6 +292,18 @@ class Injector:
         world.allow_unclean(on=True)
         return lambda: world.allow_unclean(on=None)
 
+    def _remove_voter(self, index: int, fault: Fault, detail: dict[str, Any]) -> Callable[[], None]:
+        world, holds, those = self._world, self._holds, self._world.controllers()
+        node = detail["node"] = those[fault.pick % len(those)]
+        if holds.take(NO_VOTER, node, by=index):
+            world.change_voter(node, there=False)
+
+        def add() -> None:
+            if holds.let_go(NO_VOTER, node, by=index):
+                world.change_voter(node, there=True)
+
+        return add
+
     def _pause(self, index: int, node: int) -> Callable[[], None]:
         world, holds = self._world, self._holds
         if holds.take(PAUSED, node, by=index) and world.running(node):
@@ -298,18 +315,27 @@ class Injector:
 
         return resume
 
-    def _fail_log_dir(
-        self, index: int, fault: Fault, partition: str, node: int, detail: dict[str, Any], *, emptied: bool
-    ) -> Callable[[], dict[str, Any]]:
+    def _to_log_dirs(
+        self,
+        index: int,
+        fault: Fault,
+        what: does.MoveLog | does.FailLogDir,
+        partition: str,
+        node: int,
+        detail: dict[str, Any],
+    ) -> Callable[[], object]:
         """Of a broker's two directories one fails at a time: while it has not been mended, a further fault only makes it last."""
         world, holds = self._world, self._holds
+        if isinstance(what, does.MoveLog):
+            world.move_log(partition, node, fault.amount)
+            return lambda: world.unthrottle_moves(node) if fault.amount else None
         if holds.take(FAILED, node, by=index):
             other = fault.pick % 3 == 2
             detail["other"] = other
             world.fail_log_dir(partition, node, other=other)
 
         def mend() -> dict[str, Any]:
-            if emptied:
+            if what.emptied:
                 self._to_empty.add(node)
             if not holds.let_go(FAILED, node, by=index):
                 return {}

@@ -172,6 +172,10 @@ class SwitchElr(Doing):
     """Switch ELR off; at the end, on."""
 
 
+class RemoveVoter(Doing):
+    """Take a controller, by `pick`, out of the voters of its quorum; at the end, put it in again."""
+
+
 class MoveLog(Doing):
     """Have a broker move a replica to its other log directory, at the amount's rate, or as fast as it can; at the end, that."""
 

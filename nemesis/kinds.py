@@ -25,6 +25,7 @@ from tidemark.nemesis.kind import (
     OnLinks,
     Part,
     Pause,
+    RemoveVoter,
     Retain,
     SetMinIsr,
     Stop,
@@ -65,7 +66,7 @@ A_CONTROLLER, A_LASTING_CONTROLLER, AN_ISR, REGISTRATIONS = "controller", "lasti
 LOG_START, RETENTION, REASSIGNMENT, UNCLEAN = "log-start", "retention", "reassignment", "unclean-election"
 WITHDRAWAL, MEMBERSHIP, SETTINGS, ELR = "withdrawal", "membership", "settings", "elr"
 UNCLEAN_SETTING = "unclean-setting"
-LOG_DIRECTORIES = "log-directories"
+LOG_DIRECTORIES, DYNAMIC_QUORUM = "log-directories", "dynamic-quorum"
 """What kinds need."""
 
 _WAYS = ("", " (both ways)", " (on the way to the controller only)", " (on the way from the controller only)")
@@ -104,6 +105,7 @@ TALKS, DELETED, RETAINED, MOVED = "controller-links", "deletions", "retention", 
 METADATA, WITHDRAWN, FILES, MEMBERS = "metadata", "withdrawals", "files", "members"
 CHANGED, SWITCHED, BETWEEN_DISKS, ALLOWED = "settings", "features", "log-dirs", "unclean"
 FAILING_DISKS = "log-dir-failures"
+VOTERS = "voters"
 """Sets of kinds that profiles have, in the order of the table: plans are drawn by it."""
 
 
@@ -260,6 +262,11 @@ _TABLE: tuple[Kind, ...] = (
     Kind("leave", Sentence("the target leaves: its process ends, and the others take it out of their members; at the end it joins "
          "again, empty"),
          Part.PROCESS, Stop("leave"), MEMBERS, needs=(MEMBERSHIP,), gentler="crash", only_real=True),
+    Kind("remove-voter",
+         Sentence("an operator takes one of the controllers out of the voters of their quorum", by_pick(" (`pick`: which)"),
+                  "; at the end puts it in again"),
+         Part.CONTROLLER, RemoveVoter(), VOTERS, needs=(DYNAMIC_QUORUM, A_CONTROLLER), holds_back=NOBODY, by_event=0.5,
+         awaits=("controls", "controls", "fence", "elect"), only_real=True),
 )
 # fmt: on
 
@@ -286,6 +293,8 @@ MOVES_LOGS = kinds_that_need(LOG_DIRECTORIES)
 """What needs brokers with two log directories: runs whose plan has one of these have such brokers."""
 FAILS_LOG_DIRS = frozenset(kind.word for kind in _TABLE if isinstance(kind.doing, FailLogDir))
 """What one of these two suffers."""
+CHANGES_VOTERS = kinds_that_need(DYNAMIC_QUORUM)
+"""What needs a quorum of controllers whose voters can change: runs whose plan has one of these have such a quorum."""
 LINK_FAULTS, CONTROLLER_LINKS = kinds_on(Part.LINKS), kinds_on(Part.TALK)
 """What acts on links: any of a broker's, or those between it and the controller, in one direction or both."""
 CONTROLLER_KINDS, MACHINE_KINDS, DELETIONS = kinds_on(Part.CONTROLLER), kinds_on(Part.MACHINE), kinds_on(Part.RECORDS)

@@ -27,6 +27,7 @@ _SETS: dict[str, tuple[str, ...]] = {
     "log-dirs": ("intact", "log-dirs"),
     "unclean": ("intact", "unclean"),
     "log-dir-failures": ("intact", "log-dirs", "log-dir-failures"),
+    "voters": ("intact", "controllers", "voters"),
 }
 PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
@@ -39,7 +40,9 @@ back; *long*: intact, and some faults outlast every time-out; *controller-reassi
 *files*: intact, and the files of one broker are damaged; *members*: intact, and members leave and join; *settings*: intact, and an
 operator changes min ISR; *features*: intact, and an operator switches ELR off and on; *log-dirs*: intact, brokers
 have two log directories, and replicas move between them; half of the plans fall silent before their faults end; *unclean*: intact,
-and an operator allows unclean elections for a while; *log-dir-failures*: log-dirs, and at least one log directory fails.
+and an operator allows unclean elections for a while; *log-dir-failures*: log-dirs, and at least one log directory fails;
+*voters*: controllers, and an operator takes controllers out of the voters of
+their quorum and puts them in again.
 """
 _LONG = "long"
 """The profile that differs from another in how long some faults last, and not in their kinds."""

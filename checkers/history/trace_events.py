@@ -219,6 +219,15 @@ class MetadataLog(Event):
     snapshots: tuple[tuple[int, int], ...]
     entries: tuple[tuple[int, int, int, int], ...]
 
+class Voters(Event):
+    offset: int
+    voters: tuple[tuple[int, str], ...]
+
+class VoterChanged(Event):
+    how: str
+    voter: int
+    directory: str
+
 class UncleanSwitch(Event):
     on: bool
 

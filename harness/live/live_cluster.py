@@ -28,10 +28,12 @@ from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_b
 from tidemark.harness.systems.capabilities import (
     CANNOT_CHANGE_SETTINGS,
     CANNOT_REASSIGN,
+    HAS_FIXED_VOTERS,
     HAS_ONE_LOG_DIRECTORY,
     NO_ELECTIONS,
     AllowsUnclean,
     ChangesSettings,
+    ChangesVoters,
     Elects,
     GoesOn,
     HandsOverController,
@@ -45,14 +47,14 @@ from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT, Plan
 from tidemark.nemesis.damage import Damage
-from tidemark.nemesis.kinds import FAILS_LOG_DIRS, MOVES_LOGS
+from tidemark.nemesis.kinds import CHANGES_VOTERS, FAILS_LOG_DIRS, MOVES_LOGS
 from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
 from tidemark.nodes.admin.trace_file import DECIDED
 from tidemark.nodes.families import AnyVariant
 
-MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
+MACHINE, ADMIN, CLOCK, VOTERS = "machine", "admin", "clock", "voters"
 """Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting
-for its clock."""
+for its clock; for an answer to changes of voters, one after the other."""
 
 MOVE = "move-log-dir"
 """What an order to move a log is called where it was refused."""
@@ -104,6 +106,7 @@ class LiveCluster(ClusterNodes):
             follows_syncs=any(fault.row.of_syncs for fault in plan.faults),
             two_log_directories=any(fault.kind in MOVES_LOGS for fault in plan.faults),
             log_directories_fail=any(fault.kind in FAILS_LOG_DIRS for fault in plan.faults),
+            dynamic_quorum=any(fault.kind in CHANGES_VOTERS for fault in plan.faults),
         )
         super().__init__(deployment, system or TidemarkSystem(), delay=delay)
         same = before is not None and isinstance(self.system, GoesOn) and self.system.can_go_on(before, deployment)
@@ -451,6 +454,24 @@ class LiveCluster(ClusterNodes):
                 self._refuse(asked_us, partition, MOVE, broker, refused)
 
         self.call_at(self.now_us(), lambda: self._submit(broker, ADMIN, what, ask))
+
+    def controllers(self) -> tuple[int, ...]:
+        return tuple(self.system.controllers)
+
+    def change_voter(self, node: int, *, there: bool) -> None:
+        """Have an operator change it, again until it is answered; what is answered is in the trace."""
+        how = "add" if there else "remove"
+
+        def ask() -> None:
+            asked_us, system = self.now_us(), self.system
+            if not isinstance(system, ChangesVoters):
+                refused = HAS_FIXED_VOTERS
+            elif not (refused := system.change_voter(self.controls, self.deployment, node, there=there)):
+                self.trace_event(CONTROLLER, "voter-changed", "", how, node, system.directory_of(node))
+            if refused:
+                self._refuse(asked_us, "", f"{how}-voter", node, refused)
+
+        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, VOTERS, f"{how} voter {node} by the", ask))
 
     def _setting(self, change: Callable[[ChangesSettings], str]) -> Callable[[], str]:
         return lambda: change(self.system) if isinstance(self.system, ChangesSettings) else CANNOT_CHANGE_SETTINGS

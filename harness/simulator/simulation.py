@@ -476,6 +476,17 @@ class Simulation:
     def mend_log_dir(self, broker: int, *, emptied: bool) -> None:
         """None has failed."""
 
+    def controllers(self) -> tuple[int, ...]:
+        return (CONTROLLER,)
+
+    def change_voter(self, node: int, *, there: bool) -> None:
+        """Nobody can: plans with such faults are refused.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("a simulated controller stands alone")
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records of the controller's leader; without one that runs, nobody could be asked."""
         leader = self.leader_of(partition)

@@ -238,6 +238,23 @@ class FailsLogDirs(Protocol):
 
 
 @runtime_checkable
+class ChangesVoters(Protocol):
+    """Its controllers' quorum can have other voters while it runs (KIP-853)."""
+
+    def change_voter(
+        self, controls: Mapping[int, NodeControl], deployment: Deployment, node: int, *, there: bool
+    ) -> str:
+        """Put a controller into the voters, or take it out; ends when that is answered, or after some tries.
+
+        Returns:
+            Why the system refused it, or that nobody answered, as a sentence; empty if it was answered that it is done.
+        """
+
+    def directory_of(self, node: int) -> str:
+        """By what voters of one number are told apart: the id of the directory of its metadata log."""
+
+
+@runtime_checkable
 class ChangesMembers(Protocol):
     """A node can leave the cluster for good, and another can come in its place, while the others go on."""
 
@@ -362,6 +379,7 @@ def why_not_judged_by_logs(system: object) -> str:
 NO_ELECTIONS = "nobody can ask for an election"
 CANNOT_LEAVE = "has no members that leave and join"
 CANNOT_CHANGE_SETTINGS = "has no operator who could change its settings"
+HAS_FIXED_VOTERS = "has no quorum of controllers whose voters change"
 HAS_ONE_LOG_DIRECTORY = "has nodes with one log directory each"
 CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 

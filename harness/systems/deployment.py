@@ -30,6 +30,7 @@ class Deployment:
         follows_syncs: whether anything may happen for which it matters what was synced. To follow that slows a program down.
         two_log_directories: brokers have two, as logs are moved between them.
         log_directories_fail: one of these may, so that nothing else lies there.
+        dynamic_quorum: the voters of the controllers' quorum can change (KIP-853).
     """
 
     machines: Mapping[int, Machine]
@@ -41,6 +42,7 @@ class Deployment:
     follows_syncs: bool = True
     two_log_directories: bool = False
     log_directories_fail: bool = False
+    dynamic_quorum: bool = False
 
     @property
     def nodes(self) -> tuple[int, ...]:

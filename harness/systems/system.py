@@ -16,10 +16,12 @@ from tidemark.harness.systems.capabilities import (
     CANNOT_CHANGE_SETTINGS,
     CANNOT_LEAVE,
     CANNOT_REASSIGN,
+    HAS_FIXED_VOTERS,
     HAS_ONE_LOG_DIRECTORY,
     AllowsUnclean,
     ChangesMembers,
     ChangesSettings,
+    ChangesVoters,
     HandsOverController,
     MovesLogs,
     Reassigns,
@@ -30,6 +32,7 @@ from tidemark.harness.systems.capabilities import (
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
 from tidemark.nemesis.kinds import (
+    CHANGES_VOTERS,
     MEMBERSHIP,
     MOVES_LOGS,
     RETENTION,
@@ -167,6 +170,11 @@ class System(ABC):
             raise SystemRefusalError(
                 f"{self.name} {HAS_ONE_LOG_DIRECTORY}, so it cannot do {', '.join(moves)}: "
                 "run this plan with --system kafka:VERSION"
+            )
+        if not isinstance(self, ChangesVoters) and (changes := sorted(kinds & CHANGES_VOTERS)):
+            raise SystemRefusalError(
+                f"{self.name} {HAS_FIXED_VOTERS}, so it cannot do {', '.join(changes)}: "
+                "run this plan with --system kafka:4.3.1@3-controllers"
             )
         if not isinstance(self, ChangesMembers) and (leaves := sorted(kinds & kinds_that_need(MEMBERSHIP))):
             raise SystemRefusalError(

@@ -18,7 +18,18 @@ Entry: TypeAlias = tuple[Any, ...]
 WITH_BATCH = frozenset({"append", "stored"})
 """Events that tell of a batch."""
 DECIDED = frozenset(
-    {"elect", "isr-change", "reassign", "register", "fence", "unfence", "min-isr", "elr-switch", "unclean-switch"}
+    {
+        "elect",
+        "isr-change",
+        "reassign",
+        "register",
+        "fence",
+        "unfence",
+        "min-isr",
+        "elr-switch",
+        "unclean-switch",
+        "voters",
+    }
 )
 """Events that tell what a controller has decided."""
 QUORUM_DECIDED, QUORUM_ORDERED = "quorum-decided", "quorum-ordered"

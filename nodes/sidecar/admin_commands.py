@@ -20,6 +20,8 @@ reassign          partition, replicas, wait  give a partition other replicas (co
 min-isr           topics, min_isr            set topics' min.insync.replicas (controller)
 unclean           topics, on                 set topics' unclean.leader.election.enable (controller)
 elr               on                         switch ELR on or off (controller)
+voter             node, directory, listener  put a controller into the voters of the quorum; without a listener (name, host, port),
+                                             take it out (controller)
 move-log          partition                  move a replica's log to the broker's other log directory; ends when that has begun
 throttle-moves    broker, rate               let a broker's moves copy so many bytes a second, 0: as many as it can (with KRaft the
                                              controller, with ZooKeeper that broker)
@@ -36,6 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
 from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.directory_ids import directory_id
 from tidemark.nodes.formats.message_set import read_partition
 from tidemark.nodes.sidecar.next_run import forgotten, next_run
 from tidemark.nodes.sidecar.proxy.speech import PROXIED_KINDS
@@ -74,6 +77,7 @@ class SidecarCommands:
             "min-isr": self._min_isr,
             "unclean": self._unclean,
             "elr": self._elr,
+            "voter": self._voter,
             "move-log": self._move_log,
             "throttle-moves": self._throttle_moves,
             "next-run": self._next_run,
@@ -178,6 +182,23 @@ class SidecarCommands:
         if type(on) is not bool:
             raise CommandError("on must be true or false")
         return await controller.switch_elr(on=on)
+
+    async def _voter(self, command: dict[str, Any]) -> Answer:
+        controller, node = self._controller("changes voters"), command.get("node")
+        if type(node) is not int or node < 0:
+            raise CommandError("node must be a controller's number")
+        match command.get("listener"):
+            case None:
+                listener = None
+            case [str(name), str(host), int(port)]:
+                listener = (name, host, port)
+            case other:
+                raise CommandError(f"listener must be a name, a host and a port, not {other!r}")
+        try:
+            directory = directory_id(command.get("directory"))
+        except ValueError:
+            raise CommandError("directory must be the id of a directory, as meta.properties has it") from None
+        return await controller.change_voter(node, directory, listener)
 
     async def _move_log(self, command: dict[str, Any]) -> Answer:
         sidecar = self._sidecar

@@ -51,6 +51,8 @@ class SidecarConfig:
         quiet: the JVM logs what it would by default, and nothing is traced of the partitions' logs: for measurements.
         raises_features: the controller is asked to raise metadata.version and ELR to what its release has, until it does.
         quorum: the cluster has several controllers. controls: the listener of the one on this node, if it is one of them.
+        initial_controllers: the first voters of a quorum whose voters can change, as Kafka's tool is told of them; of other
+            nodes than controllers, and where they are fixed, empty.
     """
 
     node: int
@@ -74,6 +76,7 @@ class SidecarConfig:
     raises_features: bool = False
     quorum: bool = False
     controls: Address | None = None
+    initial_controllers: str = ""
 
     @property
     def is_controller(self) -> bool:
@@ -124,6 +127,7 @@ class SidecarConfig:
             raises_features=take.flag("raises_features"),
             quorum=take.flag("quorum"),
             controls=address(controls, "controls") if (controls := take.text("controls", optional=True)) else None,
+            initial_controllers=take.text("initial_controllers", optional=True) or "",
         )
         take.nothing_left()
         if config.is_controller != (config.node == 0):

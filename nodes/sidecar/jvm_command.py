@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tidemark.nodes.sidecar.config import SidecarConfig
@@ -47,6 +47,12 @@ def zookeeper_command(config: SidecarConfig, zoo_cfg: Path) -> list[str]:
     """How to run ZooKeeper."""
     options = [f"-Xmx{ZOOKEEPER_HEAP}", "-XX:+ExitOnOutOfMemoryError", *config.jvm_options]
     return ["java", *options, *_LOGGING, "-cp", class_path(config.libs), ZOOKEEPER_MAIN, str(zoo_cfg)]
+
+
+def tool_command(config: SidecarConfig, main: str, arguments: Sequence[str]) -> list[str]:
+    """How to run one of Kafka's tools."""
+    options = [f"-Xmx{config.heap}", *image_options().split(), *config.jvm_options]
+    return ["java", *options, "-cp", class_path(config.libs), main, *arguments]
 
 
 def class_path(libs: Path) -> str:

@@ -11,7 +11,9 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
+from kio.schema.add_raft_voter.v0 import request as add_voter
 from kio.schema.alter_partition_reassignments.v0 import request as alter
 from kio.schema.alter_replica_log_dirs.v1 import request as log_dirs
 from kio.schema.api_versions import v3, v4
@@ -22,14 +24,16 @@ from kio.schema.errors import ErrorCode
 from kio.schema.incremental_alter_configs.v0 import request as configs
 from kio.schema.list_partition_reassignments.v0 import request as ongoing
 from kio.schema.metadata.v7.request import MetadataRequest
+from kio.schema.remove_raft_voter.v0.request import RemoveRaftVoterRequest
 from kio.schema.types import BrokerId, TopicName
 from kio.schema.update_features.v1 import request as features
-from kio.static.primitive import i8, i16, i32, i32Timedelta
+from kio.static.primitive import i8, i16, i32, i32Timedelta, u16
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS
 from tidemark.nodes.formats.wire.names import topic_and_index
 from tidemark.nodes.sidecar.request_connection import (
+    ADD_VOTER,
     ALTER_CONFIGS,
     ALTER_LOG_DIRS,
     ALTER_REASSIGNMENTS,
@@ -39,6 +43,7 @@ from tidemark.nodes.sidecar.request_connection import (
     ELECT_LEADERS,
     LIST_REASSIGNMENTS,
     METADATA,
+    REMOVE_VOTER,
     UPDATE_FEATURES,
     OperationError,
     RequestConnection,
@@ -58,7 +63,7 @@ METADATA_FEATURE = "metadata.version"
 _WITH_FEATURES, _WITH_ALL_FEATURES = 3, 4
 """Versions of ApiVersions that tell of features (KIP-584): the first, and that which tells also of those that may be off."""
 _UPGRADE, _SAFE_DOWNGRADE = i8(1), i8(2)
-_NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE"})
+_NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE", "NOT_LEADER_OR_FOLLOWER"})
 
 
 class Operations:
@@ -272,6 +277,33 @@ class Operations:
         for found in answer.responses:
             for result in found.partitions:
                 check(result.error_code, what, result.error_message)
+
+    # Voters
+
+    async def add_voter(self, node: int, directory: UUID, listener: tuple[str, str, int]) -> None:
+        """Put a controller into the voters of the quorum (KIP-853); ends when that is committed.
+
+        Args:
+            node: the controller.
+            directory: of its metadata log.
+            listener: where the others find it: name, host and port.
+        """
+        name, host, port = listener
+        request = add_voter.AddRaftVoterRequest(
+            cluster_id=None,
+            timeout=self._wait(),
+            voter_id=i32(node),
+            voter_directory_id=directory,
+            listeners=(add_voter.Listener(name=name, host=host, port=u16(port)),),
+        )
+        answer = await self._ask_controller(ADD_VOTER, request, lambda found: [found.error_code])
+        check(answer.error_code, f"node {node} cannot be added to the voters", answer.error_message)
+
+    async def remove_voter(self, node: int, directory: UUID) -> None:
+        """Take a controller out of the voters, likewise."""
+        request = RemoveRaftVoterRequest(cluster_id=None, voter_id=i32(node), voter_directory_id=directory)
+        answer = await self._ask_controller(REMOVE_VOTER, request, lambda found: [found.error_code])
+        check(answer.error_code, f"node {node} cannot be removed from the voters", answer.error_message)
 
     # Log directories
 

@@ -17,7 +17,7 @@ from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, reque
 
 METADATA, CREATE_TOPICS, DELETE_TOPICS, ALTER_LOG_DIRS = 3, 19, 20, 34
 ELECT_LEADERS, ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 43, 44, 45, 46
-DESCRIBE_QUORUM, UPDATE_FEATURES = 55, 57
+DESCRIBE_QUORUM, UPDATE_FEATURES, ADD_VOTER, REMOVE_VOTER = 55, 57, 80, 81
 
 VERSIONS: Mapping[int, int] = {
     API_VERSIONS: 0,
@@ -30,8 +30,11 @@ VERSIONS: Mapping[int, int] = {
     LIST_REASSIGNMENTS: 0,
     ALTER_CONFIGS: 0,
     UPDATE_FEATURES: 1,
+    ADD_VOTER: 0,
+    REMOVE_VOTER: 0,
 }
-"""The version of each API that is used; every Kafka from 2.4 to 4.3 has it, but that of features, which is newer."""
+"""The version of each API that is used; every Kafka from 2.4 to 4.3 has it, but those of features and voters, which are
+newer."""
 
 _NAMES = {
     METADATA: "Metadata",
@@ -43,6 +46,8 @@ _NAMES = {
     LIST_REASSIGNMENTS: "ListPartitionReassignments",
     ALTER_CONFIGS: "IncrementalAlterConfigs",
     UPDATE_FEATURES: "UpdateFeatures",
+    ADD_VOTER: "AddRaftVoter",
+    REMOVE_VOTER: "RemoveRaftVoter",
 }
 _CORRELATION = Struct(">i")
 _LENGTH = Struct(">i")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, SidecarConfig
+from tidemark.nodes.sidecar.jvm_command import tool_command
 
 FORMATTED = Path("/opt/kafka/format")
 """A log directory of a KRaft controller as Kafka's own tool formats it."""
@@ -97,6 +99,8 @@ def format_directory(config: SidecarConfig, formatted: Path = FORMATTED) -> None
     if not config.is_kraft:
         return
     template = formatted / META
+    if config.initial_controllers and not (metadata_directory(config) / META).exists():
+        _format_as_voter(config, _entries(template).get("cluster.id", ""))
     for directory in directories:
         if (directory / META).exists():
             continue
@@ -109,10 +113,25 @@ def format_directory(config: SidecarConfig, formatted: Path = FORMATTED) -> None
             _write_meta(directory / META, template, config.node)
 
 
+def _format_as_voter(config: SidecarConfig, cluster: str) -> None:
+    """Kafka's tool writes who the voters are into a first snapshot of the metadata log."""
+    properties = config.process.with_name("format.properties")
+    write_properties(properties, config.properties)
+    told = ["--cluster-id", cluster, "--config", str(properties), "--initial-controllers", config.initial_controllers]
+    command = tool_command(config, "kafka.tools.StorageTool", ["format", "--ignore-formatted", *told])
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ServerFilesError(f"Kafka cannot format the directory of a voter: {(done.stderr or done.stdout).strip()}")
+
+
 def _write_meta(path: Path, template: Path, node: int) -> None:
     """The cluster's id with this node's own number; a directory's id is the JVM's to draw."""
-    entries = dict(line.split("=", 1) for line in template.read_text().splitlines() if "=" in line)
+    entries = _entries(template)
     kept = {"version": entries.get("version", "1"), "cluster.id": entries.get("cluster.id", ""), "node.id": str(node)}
     new = path.with_suffix(".new")
     write_plain(new, kept)
     new.replace(path)
+
+
+def _entries(template: Path) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in template.read_text().splitlines() if "=" in line)

@@ -29,6 +29,7 @@ OLDEST_WITH_KRAFT: Number = (3, 3)
 """KRaft is for production since then (KIP-833)."""
 OLDEST_WITH_LOG_DIRECTORIES_IN_KRAFT: Number = (3, 7)
 OLDEST_WITH_CONTROLLERS_ADDRESS: Number = (3, 9)
+OLDEST_WITH_DYNAMIC_QUORUM: Number = (3, 9)
 OLDEST_WITH_SHARE_GROUPS: Number = (4, 1)
 """Since then there is the first version of their requests that is still spoken; switched off at first (KIP-932)."""
 SHARE_GROUPS_ARE_ON: Number = (4, 2)
@@ -158,6 +159,11 @@ class KafkaVersion:
     def has_log_directories_in_kraft(self) -> bool:
         """Whether the controller knows in which log directory a replica is (KIP-858)."""
         return _number(self.version) >= OLDEST_WITH_LOG_DIRECTORIES_IN_KRAFT
+
+    @property
+    def has_dynamic_quorum(self) -> bool:
+        """Whether it has several controllers that can be other ones while it runs (KIP-853)."""
+        return self.controllers > 1 and _number(self.version) >= OLDEST_WITH_DYNAMIC_QUORUM
 
     @property
     def has_share_groups(self) -> bool:

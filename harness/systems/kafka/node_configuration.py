@@ -20,6 +20,7 @@ from tidemark.harness.systems.kafka.properties import (
     server_properties,
     zookeeper_properties,
 )
+from tidemark.harness.systems.kafka.voters import initial_controllers
 from tidemark.nemesis.plan import SHARE_GROUP
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.formats.log_directories import BOTH
@@ -73,6 +74,7 @@ def node_configuration(
         quorum={voter: machines[voter].inner_ip for voter in voters(kafka)} if kafka.controllers > 1 else {},
         metadata=places.metadata,
         metadata_apart=deployment.log_directories_fail and not alone,
+        dynamic=deployment.dynamic_quorum,
     )
     more = {**(of_share_groups(cluster.settings) if deployment.workload == SHARE_GROUP else {}), **extra}
     zookeeper = alone and kafka.uses_zookeeper
@@ -103,6 +105,8 @@ def node_configuration(
             config["controls"] = f"127.0.0.1:{BEHIND_QUORUM_PROXY_PORT if proxied else QUORUM_PORT}"
         elif alone:
             config["controls"] = config["kafka"]
+        if place.dynamic and "controls" in config:
+            config["initial_controllers"] = initial_controllers(place.controllers)
     if zookeeper:
         config["zookeeper"] = zookeeper_properties(cluster, f"{places.data}/zookeeper", proxied=proxied)
     return config

@@ -105,6 +105,7 @@ class JvmPlace:
         quorum: the controllers' addresses, if there are several; this node may be one of them.
         metadata: where a broker that is a controller, too, keeps the metadata log.
         metadata_apart: every broker keeps it there: one whose metadata log fails gives up.
+        dynamic: the quorum's voters can change (KIP-853).
     """
 
     node: int
@@ -116,6 +117,7 @@ class JvmPlace:
     quorum: Mapping[int, str] = field(default_factory=dict)
     metadata: str = ""
     metadata_apart: bool = False
+    dynamic: bool = False
 
     @property
     def has_both_roles(self) -> bool:
@@ -128,12 +130,17 @@ class JvmPlace:
         return f"127.0.0.1:{BEHIND_QUORUM_PROXY_PORT}" if self.proxied else f"0.0.0.0:{QUORUM_PORT}"
 
     @property
-    def voters(self) -> str:
-        """``controller.quorum.voters``."""
+    def controllers(self) -> dict[int, str]:
+        """Where controllers listen for other nodes, as ``HOST:PORT``."""
         ips = self.quorum or {CONTROLLER: self.controller_ip}
-        return ",".join(
-            f"{node}@{ip}:{QUORUM_PORT if node != CONTROLLER else INTERNAL_PORT}" for node, ip in ips.items()
-        )
+        return {node: f"{ip}:{QUORUM_PORT if node != CONTROLLER else INTERNAL_PORT}" for node, ip in ips.items()}
+
+    @property
+    def voters(self) -> Properties:
+        """How a node finds the controllers: they are fixed, or the metadata log says who votes."""
+        if self.dynamic:
+            return {"controller.quorum.bootstrap.servers": ",".join(self.controllers.values())}
+        return {"controller.quorum.voters": ",".join(f"{node}@{where}" for node, where in self.controllers.items())}
 
     @property
     def internal(self) -> str:
@@ -339,7 +346,7 @@ def _controller_listener(kafka: KafkaVersion, place: JvmPlace) -> Properties:
 
 def _with_both_roles(kafka: KafkaVersion, place: JvmPlace, broker: Properties) -> Properties:
     """What a broker has besides that is a controller, too. Its metadata log lies on a disk of its own: who loses its vote and its
-    log may let a quorum lose what it has committed, and none of fixed voters is made for that (KIP-853 has others).
+    log may let a quorum lose what it has committed. To fixed voters that cannot be told; of others (KIP-853) it would be a new one.
     """
     found = {
         "process.roles": "broker,controller",
@@ -373,7 +380,7 @@ def _with_kraft(settings: Settings, place: JvmPlace) -> Properties:
     return {
         "process.roles": "controller" if place.node == CONTROLLER else "broker",
         "node.id": str(place.node),
-        "controller.quorum.voters": place.voters,
+        **place.voters,
         "controller.listener.names": CONTROLLERS,
         "broker.session.timeout.ms": str(_ms(settings.session_us)),
         "broker.heartbeat.interval.ms": str(_ms(settings.heartbeat_us)),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 from tidemark.harness.machines.errors import NodeError, NodeSilent
+from tidemark.harness.machines.machine import INTERNAL_PORT
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import ReadsLogs, Rules, Watched
 from tidemark.harness.systems.deployment import Deployment
@@ -36,17 +37,20 @@ from tidemark.harness.systems.kafka.known_settings import refuse_unknown
 from tidemark.harness.systems.kafka.metadata_files import metadata_log_of
 from tidemark.harness.systems.kafka.node_configuration import LIBRARIES, node_configuration, voters
 from tidemark.harness.systems.kafka.properties import (
+    CONTROLLERS,
     COORDINATED,
+    QUORUM_PORT,
     InternalTopic,
     JvmPlace,
     internal_topic,
     server_properties,
     topic_configs,
 )
+from tidemark.harness.systems.kafka.voters import directory_of
 from tidemark.harness.systems.outside.connected import addresses_of
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import HAS_TRANSACTIONS, SystemRefusalError
-from tidemark.nemesis.kinds import MOVES_LOGS
+from tidemark.nemesis.kinds import CHANGES_VOTERS, MOVES_LOGS
 from tidemark.nemesis.object_workload import GROUP_OFFSETS
 from tidemark.nemesis.plan import SHARE_GROUP, TRANSACTIONS
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
@@ -101,6 +105,16 @@ ONE_LOG_DIRECTORY = (
     "kafka:3.9.2"
 )
 FAILED_LOG_DIRECTORY = "tidemark.nodes.sidecar.failed_log_directory"
+FIXED_VOTERS = (
+    "the controllers of {name} are always the same, because voters come and go in a quorum of three since 3.9 (KIP-853): use "
+    "kafka:4.3.1@3-controllers"
+)
+VOTER_S = 8.0
+"""For an answer to one order of another voter. A controller gives up after its ``controller.quorum.request.timeout.ms``, 2 s."""
+VOTER_TRIES_S = 40.0
+"""So long an operator tries: a voter is added when it runs and has caught up."""
+AGAIN_S = 0.5
+DONE_ALREADY = ("DUPLICATE_VOTER", "VOTER_NOT_FOUND")
 OF_CLIENTS = ("kafka-clients-*.jar", "slf4j-api-*.jar")
 """The jars that a Java client needs."""
 STARTING = "Fatal error during KafkaServer startup"
@@ -189,6 +203,8 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
             raise SystemRefusalError(f"the message format of {self.name} has no transactions: {HAS_TRANSACTIONS}")
         if not self.has_two_log_directories and any(fault.kind in MOVES_LOGS for fault in plan.faults):
             raise SystemRefusalError(ONE_LOG_DIRECTORY.format(name=self.name))
+        if not self.kafka.has_dynamic_quorum and any(fault.kind in CHANGES_VOTERS for fault in plan.faults):
+            raise SystemRefusalError(FIXED_VOTERS.format(name=self.name))
         if plan.workload.patience_us:
             raise SystemRefusalError(
                 f"brokers of {self.name} wait as long as a client tells them, so that none is more patient than they are: "
@@ -383,6 +399,33 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         script = f"python3 -m {FAILED_LOG_DIRECTORY} --data {quote(control.places.data)} {shlex_join(order)}"
         told: dict[str, Any] = json.loads(control.run(script, to=f"{order[0]} a log directory"))
         return told
+
+    def change_voter(
+        self, controls: Mapping[int, NodeControl], deployment: Deployment, node: int, *, there: bool
+    ) -> str:
+        """Through Kafka's own API, asked of the active controller; again while there is no answer that settles it.
+
+        Who is told, when asked again, that it is so already does not know that its own order did it.
+        """
+        if not self.kafka.has_dynamic_quorum:
+            return FIXED_VOTERS.format(name=self.name)
+        host, port = deployment.machines[node].inner_ip, INTERNAL_PORT if node == CONTROLLER else QUORUM_PORT
+        what: dict[str, object] = {"node": node, "directory": directory_of(node)}
+        if there:
+            what["listener"] = [CONTROLLERS, host, port]
+        deadline = time.monotonic() + VOTER_TRIES_S
+        while True:
+            try:
+                self._ask(controls, "voter", VOTER_S, **what)
+            except NodeError as error:
+                if any(name in str(error) for name in DONE_ALREADY) or time.monotonic() > deadline:
+                    return str(error)
+                time.sleep(AGAIN_S)
+            else:
+                return ""
+
+    def directory_of(self, node: int) -> str:
+        return directory_of(node)
 
     def _change(self, controls: Mapping[int, NodeControl], order: str, *, of: int = CONTROLLER, **what: object) -> str:
         try:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.admin.port import CommandError
@@ -193,6 +194,19 @@ class ClusterController:
             CommandError: Kafka refused, or did not answer.
         """
         await self._asked(self._operations.switch_elr(on=on))
+        self._look()
+        return {}
+
+    async def change_voter(self, node: int, directory: UUID, listener: tuple[str, str, int] | None) -> dict[str, Any]:
+        """Put a controller into the voters of the quorum, or, without a listener, take it out.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer.
+        """
+        ask = self._operations
+        await self._asked(
+            ask.remove_voter(node, directory) if listener is None else ask.add_voter(node, directory, listener)
+        )
         self._look()
         return {}
 

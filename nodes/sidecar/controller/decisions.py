@@ -83,6 +83,7 @@ class Decisions:
         """Whether ELR is on, as far as that was told."""
         self._unclean: bool | None = None
         """The same of unclean elections."""
+        self._voters: list[tuple[int, str]] = []
         self.partitions: dict[str, PartitionFacts] = {}
         self.brokers: dict[int, BrokerFacts] = {}
 
@@ -135,6 +136,12 @@ class Decisions:
         if allowed is not self._unclean:
             self._found.append(Decision(self._now_us, ("unclean-switch", "", allowed)))
         self._unclean = allowed
+
+    def voters_are(self, offset: int, voters: Sequence[tuple[int, str]]) -> None:
+        """The record at this offset of the metadata log says who votes: nodes, each with the id of its directory."""
+        if sorted(voters) != self._voters:
+            self._voters = sorted(voters)
+            self._found.append(Decision(self._now_us, ("voters", "", offset, tuple(self._voters))))
 
     def dropped(self, partition: str) -> None:
         """The partition was deleted."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from tidemark.nodes.formats.control_records import VOTERS
 from tidemark.nodes.formats.partition_files import METADATA_SNAPSHOT
 from tidemark.nodes.formats.record_batch import HEADER_SIZE, Header, read_header, records_of
 from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
@@ -26,6 +27,9 @@ _CONTROL = 0x20
 _SUM_FROM = 21
 _FRAME_VERSION = 1
 _PLAUSIBLE = 64 << 20
+OF_VOTERS = -6
+"""In the place of a record's kind: the ``VotersRecord`` of a quorum whose voters can change (KIP-853), which is no record of the
+controllers, but of the log. Other control records are passed over."""
 
 
 class MetadataRecord(NamedTuple):
@@ -125,11 +129,16 @@ class MetadataLog:
             if base < self.next:
                 return
             self.next = base + header.last_offset_delta + 1
-        if header.attributes & _CONTROL:
-            return
+        control = header.attributes & _CONTROL
         seen = self._seen.pop((base, header.crc), (0, 0))
-        for delta, (_, value) in enumerate(records_of(raw)):
-            record = _record(value or b"", base + delta if snapshot is None else snapshot, header.base_timestamp)
+        for delta, (key, value) in enumerate(records_of(raw)):
+            offset = base + delta if snapshot is None else snapshot
+            if not control:
+                record = _record(value or b"", offset, header.base_timestamp)
+            elif key == VOTERS:
+                record = MetadataRecord(offset, header.base_timestamp, OF_VOTERS, 0, FlexibleReader(value or b""))
+            else:
+                continue
             if record is not None:
                 self._found.append(record._replace(seen_us=seen, condensed=snapshot is not None))
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from struct import error
 from uuid import UUID
 
+from tidemark.nodes.formats.directory_ids import directory_text
 from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.decisions import PartitionFacts
 from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
-from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog, MetadataRecord
+from tidemark.nodes.sidecar.controller.metadata_log import OF_VOTERS, MetadataLog, MetadataRecord
 from tidemark.nodes.sidecar.operations import ELR_FEATURE, MIN_ISR, UNCLEAN_ELECTION
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class MetadataControllerLog(ControllerLog):
         super().__init__(partitions, told)
         self._log = MetadataLog(folder, committed)
         self._topics: dict[UUID, str] = {}
+        self._offset = 0
         self._read_body: dict[int, Callable[[FlexibleReader, int], None]] = {
             REGISTER_BROKER: self._register,
             UNREGISTER_BROKER: self._fence,
@@ -59,6 +61,7 @@ class MetadataControllerLog(ControllerLog):
             FEATURE_LEVEL: self._feature_level,
             REGISTRATION_CHANGE: self._registration_change,
             CLEAR_ELR: self._clear_elr,
+            OF_VOTERS: self._voters,
         }
 
     def _read(self) -> None:
@@ -70,10 +73,21 @@ class MetadataControllerLog(ControllerLog):
         if read is None:
             return
         self._decisions.at(record.time_ms * 1000)
+        self._offset = record.offset
         try:
             read(record.body, record.version)
         except (error, LookupError, ValueError):
             log.warning("cannot read record %d of kind %d in the metadata log", record.offset, record.kind)
+
+    def _voters(self, body: FlexibleReader, _version: int) -> None:
+        body.int16()
+        voters = []
+        for _ in range(body.count()):
+            voters.append((body.int32(), directory_text(body.uuid())))
+            for _ in range(body.count()):  # endpoints: name, host, port
+                body.text(), body.text(), body.int16(), body.tagged()
+            body.int16(), body.int16(), body.tagged(), body.tagged()  # versions of the protocol: least, most
+        self._decisions.voters_are(self._offset, voters)
 
     # Brokers
 
