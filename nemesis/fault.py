@@ -11,7 +11,7 @@ from tidemark.nemesis.kinds import KINDS, late_or_lost
 TARGETS = ("leader", "follower", "isr-member", "any")
 TRIGGER_EVENTS = (
     *("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start"),
-    *("log-start", "reassign", "removed", "members"),
+    *("log-start", "reassign", "removed", "members", "controls"),
 )
 
 

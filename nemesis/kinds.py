@@ -266,7 +266,7 @@ _TABLE: tuple[Kind, ...] = (
          Sentence("an operator takes one of the controllers out of the voters of their quorum", by_pick(" (`pick`: which)"),
                   "; at the end puts it in again"),
          Part.CONTROLLER, RemoveVoter(), VOTERS, needs=(DYNAMIC_QUORUM, A_CONTROLLER), holds_back=NOBODY, by_event=0.5,
-         awaits=("controls", "controls", "fence", "elect"), only_real=True),
+         awaits=("controls", "controls", "elect"), only_real=True),
 )
 # fmt: on
 

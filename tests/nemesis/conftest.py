@@ -59,6 +59,12 @@ class NotedWorld:
     def mend_log_dir(self, broker, *, emptied):
         self.said.append(("mend", broker, emptied))
 
+    def controllers(self):
+        return (0, 1, 2)
+
+    def change_voter(self, node, *, there):
+        self.said.append(("voter", node, there))
+
     def allow_unclean(self, *, on):
         self.said.append(("unclean", on))
 

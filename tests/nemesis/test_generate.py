@@ -83,13 +83,13 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_twenty_profiles():
+def test_there_are_twenty_one_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         *("reassignments", "reassignments-destructive"),
         *("metadata", "long", "controller-reassignments", "files", "members", "settings", "features", "log-dirs"),
-        *("unclean", "log-dir-failures"),
+        *("unclean", "log-dir-failures", "voters"),
     ]
 
 
@@ -211,9 +211,18 @@ def test_only_one_profile_needs_machines():
 
 def test_only_one_profile_needs_a_controller_that_lasts():
     assert [name for name, kinds in PROFILES.items() if set(kinds) & LASTING_CONTROLLER_ONLY] == [
-        *("controllers", "controller-reassignments")
+        *("controllers", "controller-reassignments", "voters")
     ]
-    assert set(PROFILES["controllers"]) - set(PROFILES["intact"]) == set(CONTROLLER_KINDS)
+    assert set(PROFILES["controllers"]) - set(PROFILES["intact"]) == set(CONTROLLER_KINDS) - {"remove-voter"}
+
+
+def test_in_one_profile_voters_are_removed(plans):
+    assert [name for name, kinds in PROFILES.items() if "remove-voter" in kinds] == ["voters"]
+    assert set(PROFILES["voters"]) - set(PROFILES["controllers"]) == {"remove-voter"}
+    removals = [[fault for fault in plan.faults if fault.kind == "remove-voter"] for plan in plans["voters"]]
+    assert all(removals)
+    waiting = [fault.after for of_plan in removals for fault in of_plan if fault.after]
+    assert {trigger.event for trigger in waiting} == {"controls", "elect"}
 
 
 def test_one_profile_disturbs_each_talk_with_the_controller_by_itself():

@@ -21,7 +21,7 @@ def worlds_of(kind):
     """Where it can strike: the simulator, our own nodes, Kafka's brokers, systems that are seen from outside."""
     needs, real = KINDS[kind].needs, not KINDS[kind].only_simulated
     able = {"retention": "retain", "reassignment": "reassign", "membership": "leave", "settings": "set_min_isr"}
-    able["log-directories"] = "move_log"
+    able["log-directories"], able["dynamic-quorum"] = "move_log", "change_voter"
     if kind in FAILS_LOG_DIRS:
         able["log-directories"] = "fail_log_dir"
     of_nodes = [
