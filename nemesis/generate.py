@@ -77,11 +77,12 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     known = kinds_of(profile)
     kinds = _swarm(rng, known)
-    deletions, damages, elects, leaves, often, fails = (
+    deletions, damages, elects, leaves, often, fails, removes = (
         [kind for kind in some if kind in known]
         for some in (
             *(DELETIONS, DAMAGES, _ELECTS, kinds_drawn_with(MEMBERS), kinds_drawn_with(BETWEEN_DISKS, ALLOWED, VOTERS)),
             kinds_drawn_with(FAILING_DISKS),
+            kinds_drawn_with(VOTERS),
         )
     )
     moves = REASSIGNMENT in known
@@ -111,8 +112,9 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec, int
     for every in (leaves, often, fails):
         if every and not any(fault.kind in every for fault in faults):
             faults.append(_fault(rng, rng.choice(every), rng.randrange(SECOND // 2, end), cluster, triggers))
-    if all(fault.after is not None for fault in faults if fault.kind in elects):
-        faults = [replace(fault, after=None) if fault.kind in elects else fault for fault in faults]
+    for some in (elects, removes):
+        if all(fault.after is not None for fault in faults if fault.kind in some):
+            faults = [replace(fault, after=None) if fault.kind in some else fault for fault in faults]
     if damages:
         faults = _damaging_one(rng, faults, damages, end, cluster)
     if lasts_long(profile):

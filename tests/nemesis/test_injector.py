@@ -695,7 +695,9 @@ def test_a_log_is_moved_and_what_throttled_it_is_taken_off(world):
 
 
 def test_a_voter_that_several_faults_remove_is_added_with_the_last(world):
-    w, _ = world(Fault("remove-voter", 5, 10, pick=5), Fault("remove-voter", 6, 20, pick=2), Fault("remove-voter", 7, 1))
+    w, _ = world(
+        Fault("remove-voter", 5, 10, pick=5), Fault("remove-voter", 6, 20, pick=2), Fault("remove-voter", 7, 1)
+    )
     w.until(30)
 
     assert w.said == [("voter", 2, False), ("voter", 0, False), ("voter", 0, True), ("voter", 2, True)]

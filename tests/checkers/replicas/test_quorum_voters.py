@@ -42,7 +42,9 @@ def test_a_change_that_was_answered_must_be_committed_once_for_each_answer():
 def test_changes_are_committed_in_the_order_of_their_answers():
     line = [voters(1, 2, A, B, C), voters(5, 9, A, C), voters(7, 15, A, B, C)]
 
-    assert [name for name, _ in found(*line, changed(6, "add", B), changed(8, "remove", B))] == ["forgotten-voter-change"]
+    assert [name for name, _ in found(*line, changed(6, "add", B), changed(8, "remove", B))] == [
+        "forgotten-voter-change"
+    ]
 
 
 def test_the_same_node_with_another_directory_is_another_voter():
@@ -57,7 +59,9 @@ def test_a_removal_that_the_next_change_takes_back_is_a_jump():
     """As a controller does that does not see its own record: it removes C from what was before B was removed."""
     line = [voters(1, 2, A, B, C), voters(5, 9, A, C), voters(7, 15, A, B)]
 
-    assert found(*line, changed(6, "remove", B), changed(8, "remove", C)) == [("voters-jump", {"offset": 15, "before": 9})]
+    assert found(*line, changed(6, "remove", B), changed(8, "remove", C)) == [
+        ("voters-jump", {"offset": 15, "before": 9})
+    ]
 
 
 def test_what_is_committed_lies_with_a_majority_of_the_voters():
