@@ -577,3 +577,15 @@ def test_a_broker_that_no_controller_took_in_for_a_minute_is_started_again():
     assert kafka("kafka:4.3.1@3-controllers").came_too_early(words)
     assert not kafka("kafka:4.3.1@3-controllers").came_too_early("[BrokerLifecycleManager id=3] Shutting down.")
     assert not kafka("kafka:4.3.1").came_too_early(words)
+
+
+@pytest.mark.parametrize("name", ["kafka:4.3.1", "kafka:3.8.1@3-controllers", "kafka:2.8.2"])
+def test_voters_change_in_a_quorum_of_three_since_39(name):
+    plan = Plan(0, 1, 1, "", ClusterSpec(), WorkloadSpec(), (Fault("remove-voter", 5),), 10)
+    system = KafkaSystem.parse(name, {})
+
+    with pytest.raises(SystemRefusalError, match=r"3\.9 \(KIP-853\): use kafka:4\.3\.1@3-controllers"):
+        system.check(plan, system.variant(system.default_variant))
+    assert "KIP-853" in system.change_voter({}, None, 1, there=False)
+    quorum = KafkaSystem.parse("kafka:4.3.1@3-controllers", {})
+    quorum.check(plan, quorum.variant(quorum.default_variant))
