@@ -30,6 +30,7 @@ from tidemark.checkers.replicas.false_clean import false_clean_shutdowns
 from tidemark.checkers.replicas.fenced_in_isr import fenced_in_isrs
 from tidemark.checkers.replicas.fenced_leader import fenced_leaders
 from tidemark.checkers.replicas.forgotten_elr import forgotten
+from tidemark.checkers.replicas.half_deleted import half_deleted
 from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
 from tidemark.checkers.replicas.hw_regression import HwRegression
 from tidemark.checkers.replicas.in_sync import InSync, LastingInSync
@@ -221,6 +222,11 @@ OF_REPLICAS: Final = (
             "undeleted": "A broker that had shut down cleanly came back with an earlier log start: deleted records are there again."
         },
         find=lambda run: undeleted([event for _, event in run.points], run.history.nemesis),
+        where=lambda run: not run.patience_us,
+    ),
+    ReplicaChecker(
+        {"half-deleted": "A client was told that records are deleted before all replicas in service had deleted them."},
+        find=lambda run: half_deleted([event for _, event in run.points], run.history.ops, run.assignment),
         where=lambda run: not run.patience_us,
     ),
     ReplicaChecker(

@@ -21,6 +21,8 @@ _STOPS = dict.fromkeys(
 """In the order in which hunts draw."""
 _METADATA = frozenset(kind for kind in SIMULATED_ONLY if KINDS[kind].drawn_with)
 """Without what the file systems do not do that Kafka is run on (docs/faults.md)."""
+_APART = frozenset({"from-clients", "bridge", "majorities-ring"})
+"""Links cut between some, so that each still hears somebody: where there is no controller whom all hear. No profile has them."""
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
 _LONG = 0.08
 """Share of faults that last longer than anybody waits."""
@@ -49,6 +51,8 @@ class Kinds:
             self.known |= _METADATA
         if "disk" in self.known and not (votes or ledgers):
             self.known |= {*DAMAGES}
+        if votes:
+            self.known |= _APART
         if REASSIGNMENT in self.known:
             self.known |= kinds_that_need(REASSIGNMENT)
         known = self.known

@@ -41,20 +41,26 @@ def gaps_at_bookies(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) ->
 
 
 def fence_is_lost(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """A writer is cut off from all but its clients as another takes over; who was fenced loses its disk, and hears it again."""
+    """A writer is cut off from all but its clients as another takes over, perhaps over slow links, so that one step is long
+    after the other; who was fenced loses its disk, or its power, and hears the writer again.
+    """
     writer, fenced, other = cast(rng, cluster)
     at += _TAKES_OVER_US
     deaf = int(cluster.settings.request_timeout_us * rng.uniform(0.4, 1.1))
     takes_over = at + log_uniform(rng, 1 * MS, 60 * MS)
     lost = takes_over + log_uniform(rng, 2 * MS, deaf)
     kind = kinds.among(rng, "disk", "disk", "power", "power", "crash")
-    return [
+    faults = [
         leads_before(rng, at - _TAKES_OVER_US, cluster, writer),
         on(rng, "from-controller", at, cluster, writer, deaf + int(cluster.settings.session_us * rng.uniform(0.5, 3))),
         replace(on(rng, kinds.among(rng, "from-peers"), at, cluster, writer, deaf), clients=False),
         on(rng, "forced-election", takes_over, cluster, other, 0),
         on(rng, kind, lost, cluster, fenced, log_uniform(rng, 1 * MS, 100 * MS)),
     ]
+    if rng.random() < 0.5:
+        slow = on(rng, "slow", takes_over, cluster, other, deaf)
+        faults.append(replace(slow, amount=log_uniform(rng, 20 * MS, max(deaf // 2, 21 * MS))))
+    return faults
 
 
 def recovered_without_one(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:

@@ -282,6 +282,8 @@ SCENES: dict[str, Scene] = {
     "voters come back, and vote": voting.voters_come_back_and_vote,
     "each writes alone": voting.each_writes_alone,
     "an order goes with its leader": voting.order_goes_with_its_leader,
+    "cut off as another stands": voting.cut_off_as_another_stands,
+    "slower than it is waited for": voting.slower_than_it_is_waited_for,
     "gaps at bookies": ledgers.gaps_at_bookies,
     "a fence is lost": ledgers.fence_is_lost,
     "recovered without one": ledgers.recovered_without_one,
@@ -311,6 +313,8 @@ _OF_VOTERS = {
     "a slow candidate stands again": frozenset(PROFILES),
     "voters come back, and vote": frozenset(PROFILES),
     "each writes alone": frozenset(PROFILES),
+    "cut off as another stands": frozenset(PROFILES),
+    "slower than it is waited for": frozenset(PROFILES),
     "two change one group": _MOVES,
     "an order goes with its leader": _MOVES,
 }

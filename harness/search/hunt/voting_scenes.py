@@ -92,3 +92,55 @@ def order_goes_with_its_leader(rng: Random, kinds: Kinds, cluster: ClusterSpec, 
     if rng.random() < 0.3:
         faults.append(on(rng, rng.choice(kinds.failures), again + log_uniform(rng, 20 * MS, 400 * MS), cluster, first))
     return [replace(fault, partition=0, clients=False) for fault in faults]
+
+
+def cut_off_as_another_stands(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A server does not hear the leader, whom another hears, and misses nothing, for no client reaches the leader. As it stands,
+    the leader is cut off from all but its clients: nobody tells it of an election in which those vote that have just answered it.
+    """
+    leader, candidate, voter = cast(rng, cluster)
+    session = cluster.settings.session_us
+    lasts = int(session * rng.uniform(0.5, 2))
+    until = at + 2 * session + lasts
+    unheard = kinds.among(rng, "bridge", "bridge", "bridge", "one-way-in")
+    cut_off = on(rng, kinds.among(rng, "from-peers", "from-peers", "one-way-in"), at, cluster, leader, lasts)
+    faults = [
+        leads_before(rng, at - 60 * MS, cluster, leader),
+        on(rng, unheard, at, cluster, candidate if unheard == "one-way-in" else voter, until - at),
+        on(rng, kinds.among(rng, "from-clients"), at, cluster, leader, int(session * rng.uniform(1, 2.3))),
+        replace(cut_off, after=Trigger("follow", 1, int(candidate[1:]))),
+        on(
+            rng, "forced-election", until - log_uniform(rng, 20 * MS, 600 * MS), cluster, rng.choice((leader, voter)), 0
+        ),
+    ]
+    return [replace(fault, clients=False) for fault in faults]
+
+
+def slower_than_it_is_waited_for(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """While one follower is away, the links of the other are slower than anybody waits: what was sent is sent again, and comes
+    twice, the first after the second, perhaps from a former process. Then the leader fails, and the slow one may be elected.
+    """
+    leader, slow, away = cast(rng, cluster)
+    settings = cluster.settings
+    waits = settings.request_timeout_us
+    lasts = int(waits * rng.uniform(1.5, 5))
+    fails = at + int(lasts * rng.uniform(0.6, 1.1))
+    late = replace(on(rng, "slow", at, cluster, slow, lasts), amount=int(waits * rng.uniform(0.5, 2)))
+    faults = [
+        leads_before(rng, at - 100 * MS, cluster, leader),
+        late,
+        on(
+            rng,
+            kinds.among(rng, "from-peers", "from-peers", "one-way-in", "pause", "crash"),
+            at,
+            cluster,
+            away,
+            int(lasts * rng.uniform(0.3, 1.2)),
+        ),
+        on(rng, rng.choice(kinds.failures), fails, cluster, leader),
+        on(rng, "forced-election", fails + log_uniform(rng, 2 * MS, 400 * MS), cluster, slow, 0),
+    ]
+    if rng.random() < 0.5:
+        ends = on(rng, kinds.among(rng, "crash", "power", "restart"), at + int(lasts * rng.random() / 2), cluster, slow)
+        faults.append(replace(ends, lasts_us=log_uniform(rng, 1 * MS, 200 * MS)))
+    return faults

@@ -30,6 +30,7 @@ from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import family_of, parse_variant
 from tidemark.nodes.families.bookkeeper.recovery import Takeover
 from tidemark.nodes.families.bookkeeper.writer import Writer
+from tidemark.nodes.families.raft import member
 from tidemark.nodes.families.raft.canvassing import CanvassingMember
 from tidemark.nodes.families.raft.configurations import Configurations
 from tidemark.nodes.families.raft.leases import LeasingMember
@@ -487,8 +488,9 @@ def shown_by(name, variant, cluster, seeds, profile="reassignments"):
     """How many draws of a scene violate something under a variant, by anomaly."""
     found = Counter()
     variant = parse_variant(variant) if isinstance(variant, str) else variant
+    kinds = Kinds(profile, votes=family_of(variant).votes)
     for seed in range(seeds) if isinstance(seeds, int) else seeds:
-        faults = SCENES[name](Random(seed), Kinds(profile), cluster, 600 * MS)
+        faults = SCENES[name](Random(seed), kinds, cluster, 600 * MS)
         workload = WorkloadSpec(producers=2, consumers=3, interval_us=20 * MS)
         plan = with_faults(Plan(0, 0, seed, profile, cluster, workload, (), 0), faults)
         verdict = check(simulate(plan, variant).history)
@@ -549,6 +551,25 @@ def test_voters_come_back_and_vote_as_if_they_had_heard_of_no_leader(monkeypatch
     monkeypatch.setattr(LeasingMember, "start", CanvassingMember.start)
 
     assert shown_by(name, "raft+lease-reads", cluster, 32, "intact")["stale-poll"] >= 1
+
+
+def test_cut_off_as_another_stands_whom_those_vote_for_that_have_just_answered(monkeypatch):
+    name, cluster = "cut off as another stands", ClusterSpec()
+    assert not shown_by(name, "raft+lease-reads", cluster, 32, "intact")
+
+    monkeypatch.setattr(LeasingMember, "withholds", lambda *_: False)
+
+    assert shown_by(name, "raft+lease-reads", cluster, 32, "intact")["stale-poll"] >= 1
+
+
+@pytest.mark.systems
+def test_slower_than_it_is_waited_for_and_entries_that_come_late_cut_what_is_newer(monkeypatch):
+    name, cluster = "slower than it is waited for", ClusterSpec()
+    assert not shown_by(name, "raft", cluster, 150, "intact")
+
+    monkeypatch.setattr(member, "conflict_with", lambda log, batch: batch.base if batch.base < log.leo else None)
+
+    assert shown_by(name, "raft", cluster, 150, "intact")
 
 
 def test_gaps_at_bookies_are_what_recovery_must_read():
