@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tidemark.checkers.history.history import Op
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, LogStart, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Elect, IsrChange, LogStart, TraceEvent
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "half-deleted"
@@ -35,6 +35,7 @@ def half_deleted(
     if not answered:
         return
     out: dict[int, int] = {}
+    left: dict[tuple[int, str], int] = {}
     starts: dict[tuple[int, str], list[tuple[int, int]]] = {}
     moved = set()
     for event in events:
@@ -47,11 +48,17 @@ def half_deleted(
             out.setdefault(event[4], time)
         elif kind == "reassign":
             moved.add(partition)
+        elif kind in ("elect", "isr-change"):
+            isr = Elect(event).isr if kind == "elect" else IsrChange(event).isr
+            for other in assignment.get(partition, ()):
+                if other not in isr:
+                    left.setdefault((other, partition), time)
     for op in answered:
         for _, partition, offset in op.value:
             for node in () if partition in moved else assignment.get(partition, ()):
                 began = max((start for time, start in starts.get((node, partition), ()) if time <= op.time), default=0)
-                if began < offset and op.time < out.get(node, op.time + 1):
+                gone = min(out.get(node, op.time + 1), left.get((node, partition), op.time + 1))
+                if began < offset and op.time < gone:
                     yield _anomaly(op, partition, offset, node, began)
 
 

@@ -39,9 +39,10 @@ def test_a_client_that_was_told_nothing_was_promised_nothing():
         (8, 2, "stop", "", "crash"),
         (20, 2, "pause", ""),
         (9, 0, "fence", "", 2),
+        (9, 0, "isr-change", "t-0", (1,), (), 2),
         (9, 0, "reassign", "t-0", (1, 3), (), ()),
     ],
-    ids=["stopped", "paused", "fenced", "moved"],
+    ids=["stopped", "paused", "fenced", "left", "moved"],
 )
 def test_who_was_out_of_service_is_not_waited_for(event):
     assert found(*sorted([LEADER, event])) == []
