@@ -26,7 +26,7 @@ brokers = st.lists(st.integers(1, 4), max_size=3).map(tuple)
 texts = st.text(max_size=5)
 records = st.lists(values, max_size=3).map(tuple)
 SHAPES = {
-    **dict.fromkeys(("how", "reason", "words", "what", "role", "waiting_for"), texts),
+    **dict.fromkeys(("how", "reason", "words", "what", "role", "waiting_for", "directory"), texts),
     **dict.fromkeys(("is_leader", "clean", "ok", "answered", "committed", "on"), st.booleans()),
     **dict.fromkeys(("isr", "maximal", "elr", "replicas", "adding", "removing", "bookies"), brokers),
     **dict.fromkeys(("base_offset", "to", "start", "leo"), offsets),

@@ -18,7 +18,7 @@ def written_and_read(variant, profile, cluster, folder):
         assert list(read_history(file).trace) == list(history.trace)
 
 
-@pytest.mark.parametrize("profile", sorted({*PROFILES} - {"members", "log-dirs", "log-dir-failures"}))
+@pytest.mark.parametrize("profile", sorted({*PROFILES} - {"members", "log-dirs", "log-dir-failures", "voters"}))
 def test_a_run_of_every_profile_is_read_as_it_was_written(profile, tmp_path):
     written_and_read("kafka-3.7", profile, ClusterSpec(brokers=4), tmp_path)
 
