@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A deposed controller misses a change of the voters, and metadata that was acknowledged is lost (docs/findings/missed-voters.md).
-# An unpacked release of Kafka, and Java: three controllers on 127.0.0.1, no broker. Three minutes.
+# An unpacked release of Kafka, and Java: three controllers on 127.0.0.1, no broker. One to three minutes.
 #
 #   ./missed-voters.sh kafka_2.13-4.3.1
 #   CLASSES=build/missed-voters ./missed-voters.sh kafka_2.13-4.3.1     with patched classes in front
@@ -96,6 +96,7 @@ said "$f is removed, says $m"
 shows
 [ "$(voters_of 0)" = "$(voters_of "$m")" ] || echo "NODE 0 HAS MISSED THE CHANGE"
 kill -9 "${pids[$f]}"
+wait "${pids[$f]}" 2>/dev/null
 stops 0
 removes 0 "$m"
 config "$m" --alter --add-config log.cleaner.threads=3 | grep -o Completed
