@@ -226,7 +226,7 @@ OF_REPLICAS: Final = (
     ),
     ReplicaChecker(
         {"half-deleted": "A client was told that records are deleted before all replicas in service had deleted them."},
-        find=lambda run: half_deleted([event for _, event in run.points], run.history.ops, run.assignment),
+        find=lambda run: half_deleted((event for _, event in run.points), run.history.ops, run.assignment),
         where=lambda run: not run.patience_us,
     ),
     ReplicaChecker(

@@ -324,7 +324,9 @@ class Injector:
         node: int,
         detail: dict[str, Any],
     ) -> Callable[[], object]:
-        """Of a broker's two directories one fails at a time: while it has not been mended, a further fault only makes it last."""
+        """A replica is moved to the other of a broker's two directories; or one of them fails, and only one at a time: while it has
+        not been mended, a further fault only makes it last.
+        """
         world, holds = self._world, self._holds
         if isinstance(what, does.MoveLog):
             world.move_log(partition, node, fault.amount)

@@ -18,17 +18,27 @@ began at 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tidemark.checkers.history.history import Op
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Elect, IsrChange, LogStart, TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Elect,
+    Fence,
+    IsrChange,
+    LogStart,
+    TraceEvent,
+)
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "half-deleted"
 
 
 def half_deleted(
-    events: Sequence[TraceEvent], ops: Sequence[Op], assignment: Mapping[str, Sequence[int]]
+    events: Iterable[TraceEvent], ops: Sequence[Op], assignment: Mapping[str, Sequence[int]]
 ) -> Iterator[Anomaly]:
     """One for each deletion, and replica that had not followed. Partitions whose replicas ever change are not judged."""
     answered = [op for op in ops if op.f == "delete" and op.type == "ok"]
@@ -45,7 +55,7 @@ def half_deleted(
         elif kind in ("stop", "pause"):
             out.setdefault(node, time)
         elif kind == "fence":
-            out.setdefault(event[4], time)
+            out.setdefault(Fence(event).broker, time)
         elif kind == "reassign":
             moved.add(partition)
         elif kind in ("elect", "isr-change"):

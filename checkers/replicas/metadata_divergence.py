@@ -23,16 +23,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from tidemark.checkers.history.trace_events import Controls, MetadataLog, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, Controls, MetadataLog, TraceEvent
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 DIVERGENCE = "metadata-divergence"
 TWO_CONTROLLERS = "two-controllers"
+_KINDS = frozenset({Controls.kind, MetadataLog.kind})
 
 
 def metadata_divergence(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
     """Both anomalies of a run with these events."""
-    events = list(events)
+    events = [event for event in events if event[KIND] in _KINDS]
     yield from _two_controllers(events)
     for one, other in combinations(MetadataLog.among(events), 2):
         words = _difference(one, other) or _wrong_epoch(one, other) or _wrong_epoch(other, one)

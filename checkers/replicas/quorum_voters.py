@@ -28,16 +28,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from tidemark.checkers.history.trace_events import MetadataLog, TraceEvent, VoterChanged, Voters
+from tidemark.checkers.history.trace_events import KIND, MetadataLog, TraceEvent, VoterChanged, Voters
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 FORGOTTEN, JUMP, MINORITY = "forgotten-voter-change", "voters-jump", "metadata-minority"
+_KINDS = frozenset({Voters.kind, VoterChanged.kind, MetadataLog.kind})
 _DONE = {"add": "added to", "remove": "removed from"}
 
 
 def quorum_voters(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
     """The anomalies of a run with these events."""
-    events = list(events)
+    events = [event for event in events if event[KIND] in _KINDS]
     line = sorted(Voters.among(events), key=lambda event: event.offset)
     yield from _jumps(line)
     yield from _forgotten(line, VoterChanged.among(events))

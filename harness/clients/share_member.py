@@ -219,7 +219,8 @@ class ShareMember:
             except (NoAnswerError, RefusedError) as error:
                 self.trouble = str(error)
                 self._lose(session.broker)
-            session.epoch += 1
+            else:
+                session.epoch += 1
 
     def walk_away(self) -> None:
         """Break off all connections to leaders, with whatever is held."""
