@@ -56,7 +56,7 @@ collected: env
 	@$(PYTEST) --collect-only -qq >/dev/null 2>&1 || true
 
 test-systems: tools ## what make test leaves out because it takes minutes: more of it on real processes, brokers and clusters
-	$(PYTEST) -n 2 -m systems $(ARGS)
+	$(PYTEST) -n 2 -m "systems or hypothesis" --hypothesis-profile deep $(ARGS)
 
 lint: env ## ruff, mypy, import rules
 	$(BIN)/ruff check .

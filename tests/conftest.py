@@ -30,7 +30,9 @@ pytest.register_assert_rewrite("local_cluster")
 _engine = pytest.StashKey[OneEngine]()
 
 # How long an example takes says something of the machine, and nothing of the code.
-settings.register_profile("tidemark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# make test-systems asks for the deep one.
+settings.register_profile("tidemark", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
+settings.register_profile("deep", settings.get_profile("tidemark"), max_examples=300)
 settings.load_profile("tidemark")
 
 

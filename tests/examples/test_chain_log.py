@@ -137,6 +137,7 @@ def test_mended_it_keeps_its_promise(played):
     assert verdict.valid == "valid", verdict.anomalies
 
 
+@pytest.mark.systems
 @pytest.mark.docker
 def test_damage_to_the_files_of_one_node_excuses_no_loss(played):
     run = played("mended", CUT_LEADER)

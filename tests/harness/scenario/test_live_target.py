@@ -76,7 +76,7 @@ def test_the_bug_shows_where_the_rule_has_it(play_understood):
     assert outcome.verdict.valid == "invalid"
 
 
-@pytest.mark.parametrize("variant", ["kafka-2.7", "kafka-4.0"])
+@pytest.mark.parametrize("variant", [pytest.param("kafka-2.7", marks=pytest.mark.systems), "kafka-4.0"])
 def test_a_controller_fails_and_another_one_takes_over(play_understood, variant):
     steps = """\
 1. Nobody elects B while there is no controller.
@@ -298,7 +298,8 @@ def test_a_client_deletes_a_broker_retains_and_a_consumer_begins_where_the_log_d
 
 
 @pytest.mark.parametrize(
-    "variant", ["kafka-0.10", "kafka-2.1", pytest.param("kafka-2.1+KAFKA-6975", marks=pytest.mark.systems)]
+    "variant",
+    ["kafka-2.1", *(pytest.param(name, marks=pytest.mark.systems) for name in ("kafka-0.10", "kafka-2.1+KAFKA-6975"))],
 )
 def test_who_comes_back_below_the_log_start_begins_anew(play_understood, variant):
     assert play_understood(find("kafka-6975-deletion-inside-a-batch"), variant).mismatches == []

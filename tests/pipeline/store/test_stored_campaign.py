@@ -154,7 +154,13 @@ def test_it_comes_back_from_the_store_row_for_row(
     assert len(keys()) == 1 + 6 * 5
 
 
-@pytest.mark.parametrize(("uploads", "master"), [(0, None), (1, None), (13, "local[2,3]"), (19, None)])
+@pytest.mark.parametrize(
+    ("uploads", "master"),
+    [
+        (0, None),
+        *(pytest.param(*one, marks=pytest.mark.systems) for one in ((1, None), (13, "local[2,3]"), (19, None))),
+    ],
+)
 def test_a_driver_that_ends_between_two_uploads_goes_on_elsewhere(
     uploads: int,
     master: str | None,

@@ -63,6 +63,7 @@ def test_an_operation_that_never_succeeded_makes_it_unknown(tmp_path):
     assert run(written(tmp_path, halves), "--model", "register").return_value == 2
 
 
+@pytest.mark.systems
 def test_long_histories_keep_their_values(tmp_path):
     halves = [(0, type_, "add", value) for value in range(60_000) for type_ in ("invoke", "ok")]
     halves = [("a", *half[1:]) for half in halves]

@@ -207,7 +207,7 @@ def test_nothing_is_played_in_a_folder_that_somebody_holds_alone(run):
         (("--systems", "tidemark"), "names no Kafka"),
         (("--systems", ","), "--systems names none"),
         (("--systems", "kafka:3.3.2"), "nothing to play"),
-        (("--no-play", "--page", "x.md"), "to write a page about"),
+        (("--no-play", "--page", "x.md", "--scripts", "kip-101-*"), "to write a page about"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(run, tmp_path, monkeypatch, arguments, words):

@@ -41,6 +41,7 @@ def test_a_counterexample_is_told_step_by_step(tidemark):
     assert "LogMatchingHw is broken after 10 moves, and no fewer" in out
 
 
+@pytest.mark.systems
 def test_it_ends_on_a_bug_of_ones_own_where_known_ones_are_passed_over(tidemark):
     ask = (
         "explore",

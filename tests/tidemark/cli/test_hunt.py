@@ -28,7 +28,9 @@ def cli(tmp_path, monkeypatch):
 
 def test_it_catches_and_says_how_to_see_it_again(cli, tmp_path):
     out = tmp_path / "h"
-    code, said, _ = cli("hunt", "--variant", "kafka-0.10", "--until-found", "--jobs", "1", "--out", str(out))
+    code, said, _ = cli(
+        "hunt", "--variant", "kafka-2.7+no-bounce-detection", "--until-found", "--jobs", "1", "--out", str(out)
+    )
 
     assert code == 1
     command = next(line.strip() for line in said.splitlines() if line.strip().startswith("tidemark run"))

@@ -203,6 +203,7 @@ def by_hand(tmp_path, name):
     return "--plan", file, "--variant", data["variant"], "--anomaly", data["anomaly"], "--out", tmp_path / "shrunk.json"
 
 
+@pytest.mark.systems
 def test_what_is_left_is_written_as_a_script_that_comes_out_as_it_says(shrink, tmp_path):
     script = tmp_path / "my fork.scenario"
     words = (*by_hand(tmp_path, "kip-279-divergence"), "--replays", 60, "--script", script)
@@ -227,6 +228,7 @@ def test_json_says_where_the_script_is_or_why_there_is_none(shrink, tmp_path):
     assert not (tmp_path / "no.scenario").exists()
 
 
+@pytest.mark.systems
 def test_a_script_that_cannot_be_written_is_a_sentence(shrink, tmp_path):
     words = (*by_hand(tmp_path, "kip-279-divergence"), "--replays", 1, "--script", tmp_path / "none" / "x.scenario")
     with pytest.raises(click.ClickException, match=r"cannot write .*choose another with --script"):

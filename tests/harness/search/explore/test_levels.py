@@ -26,7 +26,7 @@ SPACES = [
 ]
 
 
-LONG = (1, 3, 5)
+LONG = (1, 2, 3, 5)
 """Places of those whose states take seconds."""
 
 
