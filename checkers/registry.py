@@ -17,10 +17,13 @@ from tidemark.checkers.history.trace_events import Append, Stored
 from tidemark.checkers.replicas.acked_by_too_few import AckedByTooFew
 from tidemark.checkers.replicas.broken_log import BrokenLog
 from tidemark.checkers.replicas.broker_crashed import crashes
+from tidemark.checkers.replicas.consensus.committed_cut import CommittedCut
 from tidemark.checkers.replicas.consensus.double_vote import double_votes
 from tidemark.checkers.replicas.consensus.entry_matching import EntryMatching
 from tidemark.checkers.replicas.consensus.falling_generation import falling_generations
 from tidemark.checkers.replicas.consensus.leader_append_only import LeaderAppendOnly
+from tidemark.checkers.replicas.consensus.leads_unheard import leads_unheard
+from tidemark.checkers.replicas.consensus.stale_order import stale_orders
 from tidemark.checkers.replicas.consensus.state_machine_safety import StateMachineSafety
 from tidemark.checkers.replicas.consensus.stood_alone import stood_alone
 from tidemark.checkers.replicas.consensus.unsafe_commit import UnsafeCommit
@@ -248,6 +251,12 @@ OF_REPLICAS: Final = (
         where=_majority_decides,
     ),
     ReplicaChecker(
+        {"committed-cut": "A server cut from its log what it knew to be committed."},
+        lambda run: CommittedCut(run.trace),
+        where=lambda run: not run.has_isr and run.votes and not run.meta.get("cuts_committed", False),
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
         {"entry-matching": "Two logs have the same entry at an offset, and differ before it."},
         lambda _: EntryMatching(),
         where=_majority_decides,
@@ -270,6 +279,20 @@ OF_REPLICAS: Final = (
             [event for _, event in run.points], run.history.nemesis, run.assignment, Bounds.of(run.meta)
         ),
         where=lambda run: not run.has_isr and not run.patience_us,
+    ),
+    ReplicaChecker(
+        {
+            "leads-unheard": "A leader led on though no majority could have answered it for longer than two session time-outs."
+        },
+        find=lambda run: leads_unheard(
+            [event for _, event in run.points], run.history.nemesis, run.assignment, Bounds.of(run.meta), run.end_us
+        ),
+        where=lambda run: not run.has_isr and run.votes and not run.patience_us,
+    ),
+    ReplicaChecker(
+        {"stale-order": "A leader changed its group for an order that had been replaced before it led."},
+        find=lambda run: stale_orders([event for _, event in run.points], run.history.nemesis, run.assignment),
+        where=lambda run: not run.has_isr and run.votes and not run.patience_us,
     ),
     ReplicaChecker(
         {"double-vote": "A server voted for two candidates in one generation."},

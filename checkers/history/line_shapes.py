@@ -346,6 +346,7 @@ _META: Mapping[str, _Shape] = {
     **dict.fromkeys(
         (
             "contract_alone",
+            "cuts_committed",
             "epoch_cache",
             "idempotent",
             "isr",

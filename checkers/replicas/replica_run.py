@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from tidemark.checkers.history.client_view import ClientView
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.min_isr import Enough, MinIsr, fewest_replicas
-from tidemark.checkers.history.trace_events import TraceEvent
+from tidemark.checkers.history.trace_events import TIME, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint, turning_points
 from tidemark.checkers.replicas.baselines import Loss
 from tidemark.checkers.replicas.committed import Committed
@@ -88,6 +88,11 @@ class ReplicaRun:
         """Whether there are sends that did not succeed."""
         view = self.view
         return view is None or view.succeeded.get("send", 0) < view.invoked.get("send", 0)
+
+    @property
+    def end_us(self) -> int:
+        """When the run ended."""
+        return max((int(self.meta.get("end_us", 0)), *(event[TIME] for event in self.history.trace[-1:])))
 
     def replay(self, listeners: Iterable[Finder]) -> None:
         """Go through the trace."""

@@ -32,6 +32,7 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
     ``rules`` has the digest of each truncation rule that somebody brought.
     ``replaces`` says that an order may replace a reassignment that is under way, or take it back (KIP-455).
     Where reads are promised to be linearizable, ``reads_within`` says how many offsets from its position a poll looks at, at least.
+    ``cuts_committed`` says that servers cut what they know to be committed, and fetch it again.
     """
     chosen: dict[str, Any] = {} if contract is None else {"contract_alone": True}
     family = family_of(variant)
@@ -47,6 +48,8 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
         chosen["replaces"] = True
     if getattr(variant, "linearizable_reads", False):
         chosen["reads_within"] = cluster.settings.max_fetch_batches
+    if getattr(variant, "cuts_committed", False):
+        chosen["cuts_committed"] = True
     rules = digests(variant.name)
     return {
         "variant": variant.name,

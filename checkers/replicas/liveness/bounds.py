@@ -31,6 +31,7 @@ class Bounds:
             unfenced, which takes it two heartbeats.
         owned_us: where a partition is owned by a lock, until the next owner leads: the same, and two answers more.
         voted_us: where servers vote: three rounds of two sessions each, and an answer.
+        resign_us: from the moment no majority can answer a leader any more, until it leads no longer: two sessions.
         shrink_us: from the moment the leader has a record that a member of the ISR has not, until it is out. Kafka looks each
             half of ``replica.lag.time.max.ms``, whether somebody has not caught up for that time (``Partition.maybeShrinkIsr``,
             ``ReplicaManager.startup``); the change has to be written, after another one that was under way.
@@ -50,6 +51,7 @@ class Bounds:
     elect_us: int
     owned_us: int
     voted_us: int
+    resign_us: int
     shrink_us: int
     leave_us: int
     advance_us: int
@@ -81,6 +83,7 @@ class Bounds:
             elect_us=elect,
             owned_us=owned,
             voted_us=voted,
+            resign_us=2 * session + 3 * tick + slack,
             shrink_us=shrink,
             leave_us=leave,
             advance_us=advance,

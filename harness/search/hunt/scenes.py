@@ -284,6 +284,8 @@ SCENES: dict[str, Scene] = {
     "an order goes with its leader": voting.order_goes_with_its_leader,
     "cut off as another stands": voting.cut_off_as_another_stands,
     "slower than it is waited for": voting.slower_than_it_is_waited_for,
+    "leave is long on its way": voting.leave_is_long_on_its_way,
+    "heard by few": voting.heard_by_few,
     "gaps at bookies": ledgers.gaps_at_bookies,
     "a fence is lost": ledgers.fence_is_lost,
     "recovered without one": ledgers.recovered_without_one,
@@ -315,6 +317,8 @@ _OF_VOTERS = {
     "each writes alone": frozenset(PROFILES),
     "cut off as another stands": frozenset(PROFILES),
     "slower than it is waited for": frozenset(PROFILES),
+    "leave is long on its way": frozenset(PROFILES),
+    "heard by few": frozenset(PROFILES),
     "two change one group": _MOVES,
     "an order goes with its leader": _MOVES,
 }

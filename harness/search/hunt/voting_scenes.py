@@ -70,13 +70,16 @@ def each_writes_alone(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) 
 
 
 def order_goes_with_its_leader(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """A leader that hears nobody is asked to take a server away, and the order is taken back; another is elected, whose log knows
-    nothing of it. Then the first one leads again, or one of those whom it had told.
+    """A leader that hears nobody is asked to take a server away, and the order is taken back, by it or by the next leader, whose log
+    knows nothing of it. Then the first one leads again, or one of those whom it had told.
     """
     group = [f"b{broker}" for broker in cluster.assignment()["t-0"]]
     first, other, gone = (group + group)[(start := rng.randrange(len(group))) : start + 3]
     alone = log_uniform(rng, 150 * MS, 900 * MS)
     back = at + 20 * MS + log_uniform(rng, 20 * MS, alone // 2)
+    elected = back + int((at + alone - back) * rng.random())
+    if rng.random() < 0.5:
+        back, elected = elected, back
     again = at + alone + log_uniform(rng, 20 * MS, 600 * MS)
     cut_off = on(rng, kinds.among(rng, "from-peers", "from-peers", "isolate"), at, cluster, first, alone)
     without = [name for name in (f"b{broker}" for broker in cluster.broker_ids()) if name not in group or name == gone]
@@ -86,7 +89,7 @@ def order_goes_with_its_leader(rng: Random, kinds: Kinds, cluster: ClusterSpec, 
         cut_off,
         on(rng, kinds.among(rng, "one-fewer-replica"), at + 20 * MS, cluster, gone, 0),
         replace(taken_back, pick=2 * without.index(gone)),
-        on(rng, "forced-election", back + int((at + alone - back) * rng.random()), cluster, other, 0),
+        on(rng, "forced-election", elected, cluster, other, 0),
         on(rng, "forced-election", again, cluster, rng.choice((first, first, other)), 0),
     ]
     if rng.random() < 0.3:
@@ -144,3 +147,51 @@ def slower_than_it_is_waited_for(rng: Random, kinds: Kinds, cluster: ClusterSpec
         ends = on(rng, kinds.among(rng, "crash", "power", "restart"), at + int(lasts * rng.random() / 2), cluster, slow)
         faults.append(replace(ends, lasts_us=log_uniform(rng, 1 * MS, 200 * MS)))
     return faults
+
+
+def leave_is_long_on_its_way(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """An operator wants a server to lead, and the leave for it is long under way. Meanwhile the leader goes on, or a third leads
+    with the same leader's leave; then whoever leads is cut off from all but its clients, none of whom had reached it for a while.
+    """
+    leader, heir, third = cast(rng, cluster)
+    session = cluster.settings.session_us
+    asked = at + int(session * rng.uniform(0.6, 1.7))
+    late = log_uniform(rng, 60 * MS, session)
+    reigns, since = leader, asked + 2 * MS
+    slow = on(rng, "slow", asked + MS // 10, cluster, heir, log_uniform(rng, 3 * MS, 60 * MS))
+    faults = [
+        leads_before(rng, at - 60 * MS, cluster, leader),
+        replace(slow, amount=late),
+        on(rng, "forced-election", asked, cluster, heir, 0),
+    ]
+    if rng.random() < 0.5:
+        reigns, since = third, asked + log_uniform(rng, 2 * MS, late)
+        faults.append(on(rng, "forced-election", since, cluster, third, 0))
+    cut = since + log_uniform(rng, 5 * MS, late)
+    until = cut + int(session * rng.uniform(0.5, 1.5))
+    faults += [
+        on(
+            rng, kinds.among(rng, "from-clients"), at, cluster, reigns, cut - at + int(session * rng.uniform(-0.3, 0.8))
+        ),
+        on(rng, kinds.among(rng, "from-peers", "from-peers", "one-way-in"), cut, cluster, reigns, until - cut),
+        on(rng, "forced-election", until, cluster, rng.choice((leader, third)), 0),
+    ]
+    return [replace(fault, clients=False) for fault in faults]
+
+
+def heard_by_few(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Most servers are away, or cut off, for longer than a leader may wait for them; one follows it still. As they come back the
+    leader fails, or one of the two is elected.
+    """
+    leader, loyal, *others = rng.sample(range(1, cluster.brokers + 1), cluster.brokers)
+    lasts = int(cluster.settings.session_us * rng.uniform(1.5, 4))
+    ways = ("from-peers", "from-peers", "from-peers", "one-way-in", "one-way-out", "pause", "crash")
+    faults = [leads_before(rng, at - 100 * MS, cluster, f"b{leader}")]
+    for away in others[: cluster.brokers // 2 + 1]:
+        begins = at + int(100 * MS * rng.random())
+        faults.append(on(rng, kinds.among(rng, *ways), begins, cluster, f"b{away}", at + lasts - begins))
+    back = at + lasts + int(100 * MS * rng.uniform(-1, 1))
+    last = on(rng, "forced-election", back, cluster, f"b{rng.choice((leader, loyal))}", 0)
+    if rng.random() < 0.5:
+        last = on(rng, rng.choice(kinds.failures), back, cluster, f"b{leader}")
+    return [replace(fault, clients=False) for fault in (*faults, last)]

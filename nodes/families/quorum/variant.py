@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.nodes.core.switches import Choice, choice, switch
-from tidemark.nodes.families.quorum.rejoin import RULES, RejoinRule
+from tidemark.nodes.families.quorum.rejoin import LEADERS_MARK, RULES, RejoinRule
 from tidemark.nodes.families.voting.variant import VotingVariant
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ class QuorumVariant(VotingVariant):
     def rule(self) -> RejoinRule:
         """How a server that rejoins mends its log."""
         return RULES[self.rejoin]
+
+    @property
+    def cuts_committed(self) -> bool:
+        """Whether a server that rejoins may cut what it knows to be committed, as its leader does not know that yet."""
+        return self.rule is LEADERS_MARK
 
     @property
     def begins_with_no_op(self) -> bool:
