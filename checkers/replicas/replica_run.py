@@ -92,7 +92,8 @@ class ReplicaRun:
     @property
     def end_us(self) -> int:
         """When the run ended."""
-        return max((int(self.meta.get("end_us", 0)), *(event[TIME] for event in self.history.trace[-1:])))
+        ended: int = max(self.meta.get("end_us", 0), *(event[TIME] for event in self.history.trace[-1:]), 0)
+        return ended
 
     def replay(self, listeners: Iterable[Finder]) -> None:
         """Go through the trace."""

@@ -1,8 +1,8 @@
 """`committed-cut`: a server cut from its log what it knew to be committed. Once a server, and not after a disk was lost or damaged.
 
-An entry that is committed is in the log of every later leader, so that nothing which a leader sends or asks can contradict it (Raft,
-section 5.4.3); the server was counted as one that has the entry, and clients may have been shown it. One failure elsewhere before
-the server has it again may lose it. Implementations stop dead where they come to this.
+An entry that is committed is in the log of every later leader, so that nothing which a leader sends or asks can contradict it
+(Raft, section 5.4.3); the server was counted as one that has the entry, and clients may have been shown it. One failure elsewhere
+before the server has it again may lose it. Implementations stop dead where they come to this.
 Not where a rule has servers cut to a high watermark that may lie behind their own (the meta line's `cuts_committed`).
 
 >>> from tidemark.checkers import History, check

@@ -76,9 +76,10 @@ class Arms:
 
     def __init__(self, profiles: Sequence[str], cluster: ClusterSpec, *, free: bool, family: Family) -> None:
         votes, ledgers, plain = family.votes, family.store is not None, len(profiles) == 1
+        nothing = by_kind(family.not_suffered).keys()
         self._arms = {
             name: Arm(
-                Kinds(name, votes=votes, ledgers=ledgers),
+                Kinds(name, votes=votes, ledgers=ledgers, without=nothing),
                 Circumstances(cluster, name, free=free, votes=votes, plain=plain),
             )
             for name in profiles

@@ -22,7 +22,9 @@ _ODD_MAJORITIES = (6, 4)
 """Two servers that may come to a group whose majority is three of four: where groups change, what needs the most care."""
 INTERVALS_MS = (10, 20, 20, 40, 60, 60, 120)
 """Pauses between sends: most of what a run costs is what clients do, and few bugs need them as busy as can be."""
-_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE, _GROUPS_SHAPED, _TWO_PARTITIONS = 0.1, 0.1, 0.15, 0.1, 0.5, 0.1
+_SMALL_FETCHES, _PATIENT, _BURSTS, _TWO_PARTITIONS = 0.1, 0.1, 0.15, 0.1
+_ANOTHER_SHAPE, _VOTERS_SHAPED, _GROUPS_SHAPED = 0.1, 0.2, 0.5
+"""How often there are other numbers of brokers and replicas: of brokers, of servers that vote, and of those whose group changes."""
 _REPEATS = 0.1
 
 
@@ -45,6 +47,7 @@ class Circumstances:
         self._free = free
         self._shapes = _GROUPS if votes else SHAPES
         self._groups_change = votes and REASSIGNMENT in PROFILES[profile]
+        self._shaped = _GROUPS_SHAPED if self._groups_change else _VOTERS_SHAPED if votes else _ANOTHER_SHAPE
         self._plain = plain
         # Where records are deleted a leader may not have any more what is sent again.
         self._may_repeat = not plain and not {*DELETIONS} & {*PROFILES[profile]}
@@ -55,7 +58,7 @@ class Circumstances:
         forgotten for the other), or with fetches of one or two batches.
         """
         cluster = self._cluster
-        if self._free and rng.random() < (_GROUPS_SHAPED if self._groups_change else _ANOTHER_SHAPE):
+        if self._free and rng.random() < self._shaped:
             brokers, factor = _ODD_MAJORITIES if self._groups_change else rng.choice(self._shapes)
             if cluster.settings.min_isr <= factor:
                 shaped = replace(cluster, brokers=brokers, replication_factor=factor)

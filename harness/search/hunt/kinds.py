@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from random import Random
 
 from tidemark.nemesis import KINDS, PROFILES, SIMULATED_ONLY, Fault
@@ -41,9 +42,12 @@ class Kinds:
         profile: a key of :data:`nemesis.PROFILES`.
         votes: whether servers elect their leaders themselves, so that scenes of theirs are played.
         ledgers: the same of bookies.
+        without: what the servers cannot suffer.
     """
 
-    def __init__(self, profile: str, *, votes: bool = False, ledgers: bool = False) -> None:
+    def __init__(
+        self, profile: str, *, votes: bool = False, ledgers: bool = False, without: Collection[str] = ()
+    ) -> None:
         self.votes = votes
         self.ledgers = ledgers
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
@@ -55,22 +59,23 @@ class Kinds:
             self.known |= _APART
         if REASSIGNMENT in self.known:
             self.known |= kinds_that_need(REASSIGNMENT)
-        known = self.known
+        self.known = known = self.known.difference(without)
         self.profile = profile
         self.hindrances = (*(kind for kind in LINK_FAULTS if kind in known), "pause", "pause", "crash", "restart")
         self.elections = (*_ELECTIONS, *(("unclean-election",) if "unclean-election" in known else ()))
         self.failures = (*(kind for kind in _STOPS if kind in known), "pause", "isolate")
+        self.talks = tuple(kind for kind in CONTROLLER_LINKS if kind in known)
         parts = {*self.hindrances, *self.elections, *self.failures, *CONTROLLER_LINKS}
         self.others = tuple(kind for kind in KINDS if kind in known and kind not in parts)
         self._all = (*self.hindrances, *self.elections, *self.failures, *self.others)
 
     def hindrance(self, rng: Random) -> str:
         """A kind that makes a broker slow, deaf, or absent."""
-        return str(rng.choice(CONTROLLER_LINKS if rng.random() < _TALKS else self.hindrances))
+        return str(rng.choice(self.talks if self.talks and rng.random() < _TALKS else self.hindrances))
 
     def any(self, rng: Random) -> str:
         """Any kind, those of which much comes more often."""
-        return str(rng.choice(CONTROLLER_LINKS if rng.random() < _TALKS / 2 else self._all))
+        return str(rng.choice(self.talks if self.talks and rng.random() < _TALKS / 2 else self._all))
 
     def among(self, rng: Random, *kinds: str) -> str:
         """One of these, if the profile has any of them; else a pause."""

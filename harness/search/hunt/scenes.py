@@ -325,6 +325,17 @@ _OF_VOTERS = {
 """The same of servers that elect their leaders themselves, and of nobody else."""
 _OF_LEDGERS = {name: frozenset(PROFILES) for name in ("gaps at bookies", "a fence is lost", "recovered without one")}
 """The same of bookies."""
+_OF_ISRS = frozenset(
+    {
+        "ISR in doubt",
+        "answered after the session",
+        "let in for what it had",
+        "let in unheard",
+        "counts on unaware",
+        "alone, and then lost",
+    }
+)
+"""Those that are about what a controller and a leader say of an ISR, and come to nothing where there is none."""
 _OF_SOME = _OF_PROFILES.keys() | _OF_VOTERS.keys() | _OF_LEDGERS.keys()
 _OWN = 0.5
 """Share of these, in the profiles that have any."""
@@ -334,7 +345,8 @@ def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list
     """One of them, half of the time one of the profile's own; all of it is about one partition."""
     about = _OF_PROFILES | (_OF_VOTERS if kinds.votes else {}) | (_OF_LEDGERS if kinds.ledgers else {})
     own = [name for name, profiles in about.items() if kinds.profile in profiles]
-    common = [name for name in SCENES if name not in _OF_SOME]
+    no_isr = kinds.votes or kinds.ledgers
+    common = [name for name in SCENES if name not in _OF_SOME and not (no_isr and name in _OF_ISRS)]
     names = own if own and rng.random() < _OWN else common
     faults = SCENES[rng.choice(names)](rng, kinds, cluster, at)
     if not any(fault.partition for fault in faults):

@@ -70,8 +70,8 @@ def each_writes_alone(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) 
 
 
 def order_goes_with_its_leader(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """A leader that hears nobody is asked to take a server away, and the order is taken back, by it or by the next leader, whose log
-    knows nothing of it. Then the first one leads again, or one of those whom it had told.
+    """A leader that hears nobody is asked to take a server away, and the order is taken back, by it or by the next leader, whose
+    log knows nothing of it. Then the first one leads again, or one of those whom it had told.
     """
     group = [f"b{broker}" for broker in cluster.assignment()["t-0"]]
     first, other, gone = (group + group)[(start := rng.randrange(len(group))) : start + 3]
