@@ -17,7 +17,7 @@ from tidemark.harness.search.hunt.mutations import EARLIEST_US, Mutations
 from tidemark.harness.search.hunt.scenes import SCENES, some_scene
 from tidemark.harness.simulator import simulate
 from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster_of_plans
-from tidemark.nemesis.kinds import CONTROLLER_LINKS, DAMAGES
+from tidemark.nemesis.kinds import CONTROLLER_LINKS, DAMAGES, by_kind
 from tidemark.nemesis.long_lasting import end_of_long, is_long
 from tidemark.nodes.core import leader
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -32,8 +32,10 @@ from tidemark.nodes.families.bookkeeper.recovery import Takeover
 from tidemark.nodes.families.bookkeeper.writer import Writer
 from tidemark.nodes.families.raft import member
 from tidemark.nodes.families.raft.canvassing import CanvassingMember
+from tidemark.nodes.families.raft.changing import ChangingMember
 from tidemark.nodes.families.raft.configurations import Configurations
 from tidemark.nodes.families.raft.leases import LeasingMember
+from tidemark.nodes.families.raft.messages import PermittedVoteRequest
 from tidemark.nodes.families.voting.member import Member
 
 MS = 1_000
@@ -521,6 +523,18 @@ def test_an_order_goes_with_its_leader_which_counts_by_it_no_more(monkeypatch):
     assert shown_by(name, "raft+pre-vote+membership-change", cluster, 32).keys() & {"stuck", "acked-by-too-few"}
 
 
+def test_an_order_goes_with_its_leader_and_does_not_come_back_with_it(monkeypatch):
+    def forgets_all_but_its_order(self, forget=ChangingMember.forget_leader):
+        wanted = self.wanted
+        forget(self)
+        self.wanted = wanted
+
+    monkeypatch.setattr(ChangingMember, "forget_leader", forgets_all_but_its_order)
+    cluster = ClusterSpec(brokers=4, replication_factor=3)
+
+    assert shown_by("an order goes with its leader", "raft+membership-change", cluster, 32)["stale-order"] >= 1
+
+
 def test_each_writes_alone_and_what_the_first_wrote_is_committed_in_a_later_term():
     name, cluster = "each writes alone", ClusterSpec()
 
@@ -560,6 +574,35 @@ def test_cut_off_as_another_stands_whom_those_vote_for_that_have_just_answered(m
     monkeypatch.setattr(LeasingMember, "withholds", lambda *_: False)
 
     assert shown_by(name, "raft+lease-reads", cluster, 32, "intact")["stale-poll"] >= 1
+
+
+@pytest.mark.systems
+@pytest.mark.parametrize("given_by", ["the leader, which counts on its lease again", "a former leader"])
+def test_leave_is_long_on_its_way_and_there_is_a_lease_when_it_comes(monkeypatch, given_by):
+    name, cluster = "leave is long on its way", ClusterSpec()
+    assert not shown_by(name, "raft+lease-reads", cluster, 120, "intact")
+
+    def serves(self, now, serves=LeasingMember.may_serve_reads):
+        if self._handed_over_us <= self.heard_by_majority_us(now):
+            self._handed_over_us = 0
+        return serves(self, now)
+
+    if given_by == "a former leader":
+        monkeypatch.setattr(LeasingMember, "on_stand_now", lambda self, now, m: self.stand(now, PermittedVoteRequest))
+    else:
+        monkeypatch.setattr(LeasingMember, "may_serve_reads", serves)
+
+    assert shown_by(name, "raft+lease-reads", cluster, 120, "intact")["stale-poll"] >= 1
+
+
+def test_heard_by_few_a_leader_leads_on_that_counts_the_last_answer_of_anybody(monkeypatch):
+    name, cluster = "heard by few", ClusterSpec(brokers=5, replication_factor=5)
+    assert not shown_by(name, "raft+pre-vote", cluster, 8, "intact")
+
+    last = lambda self, now: max(one.answered_us for one in self._followers.values())  # noqa: E731
+    monkeypatch.setattr(CanvassingMember, "heard_by_majority_us", last)
+
+    assert shown_by(name, "raft+pre-vote", cluster, 8, "intact")["leads-unheard"] >= 2
 
 
 @pytest.mark.systems
@@ -701,6 +744,40 @@ def test_scenes_of_voters_and_of_bookies_are_theirs_alone(monkeypatch, scenes, w
     for seed in range(300):
         some_scene(Random(seed), Kinds("intact", **{whose: True}), ClusterSpec(), 600 * MS)
     assert drawn.keys() == {*scenes}
+
+
+@pytest.mark.parametrize("variant", ["raft", "bookkeeper"])
+def test_what_servers_cannot_suffer_is_not_drawn(variant):
+    family = family_of(parse_variant(variant))
+    nothing = by_kind(family.not_suffered).keys()
+    kinds = Arms(["destructive"], ClusterSpec(), free=True, family=family)["destructive"].kinds
+    rng = Random(1)
+
+    assert nothing & Kinds("destructive").known
+    assert not kinds.known & nothing
+    assert not {draw(rng) for _ in range(500) for draw in (kinds.any, kinds.hindrance)} & nothing
+
+
+@pytest.mark.parametrize("whose", ["votes", "ledgers"])
+def test_where_there_is_no_isr_no_scene_is_about_it(monkeypatch, whose):
+    drawn = Counter()
+    monkeypatch.setitem(SCENES, "ISR in doubt", lambda *_: drawn.update(["drawn"]) or [])
+    for seed in range(300):
+        some_scene(Random(seed), Kinds("intact", **{whose: True}), ClusterSpec(), 600 * MS)
+    assert not drawn
+
+    for seed in range(300):
+        some_scene(Random(seed), Kinds("intact"), ClusterSpec(), 600 * MS)
+    assert drawn
+
+
+def test_of_servers_that_vote_there_are_more_often_five():
+    def shaped(*, votes):
+        rng, circumstances = Random(1), Circumstances(ClusterSpec(), "intact", free=True, votes=votes)
+        return Counter(circumstances.cluster(rng).brokers for _ in range(1_000))
+
+    assert 60 < shaped(votes=True)[5] < 140
+    assert shaped(votes=False)[5] < 60
 
 
 def test_groups_that_change_are_tried_with_two_servers_to_spare():
