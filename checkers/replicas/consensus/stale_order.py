@@ -35,7 +35,7 @@ Group = frozenset[int]
 def stale_orders(
     events: Sequence[TraceEvent], nemesis: Sequence[NemesisOp], assignment: Mapping[str, Sequence[int]]
 ) -> Iterator[Anomaly]:
-    """One for each such change."""
+    """One for each such change; none of a partition of which no order is known, as where a script asks."""
     orders = {partition: [(_BEFORE_ALL, Group(servers))] for partition, servers in assignment.items()}
     for time, what, _, _, detail in nemesis:
         if what == "strike" and "replicas" in detail and detail.get("partition") in orders:
@@ -46,7 +46,7 @@ def stale_orders(
         if event[KIND] == Lead.kind:
             lead = Lead(event)
             since[lead.partition, lead.node, lead.leader_epoch] = lead.time
-        elif event[KIND] == Members.kind and (told := Members(event)).partition in orders:
+        elif event[KIND] == Members.kind and len(orders.get((told := Members(event)).partition, ())) > 1:
             group = Group(told.replicas)
             if told.committed:
                 settled[told.partition].append((told.offset, group))

@@ -51,6 +51,10 @@ def test_a_change_begins_from_the_newest_group_that_is_committed_before_it():
     assert found(*steps, changes((2, 4), 7, 73), orders=order) == [([1, 2, 3, 4], [2, 4])]
 
 
+def test_where_no_order_is_known_nothing_is_told():
+    assert found(changes((1, 2, 3, 4)), orders=[]) == []
+
+
 def test_of_a_reign_that_nobody_saw_begin_and_of_several_clocks_nothing_is_told():
     assert found(changes((1, 2, 3, 4), generation=9), orders=ADDS) == []
     assert found(changes((1, 2, 3, 4)), orders=ADDS, world="docker") == []
