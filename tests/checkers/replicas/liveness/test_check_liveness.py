@@ -36,6 +36,7 @@ def test_the_bounds_follow_from_the_settings():
         elect_us=ELECT,
         owned_us=ELECT + 2 * 9,
         voted_us=6 * 10 + 9,
+        resign_us=2 * 10 + 3 * 1,
         shrink_us=SHRINK,
         leave_us=LEAVE,
         advance_us=ADVANCE,
