@@ -70,7 +70,8 @@ def _majority_decides(run: ReplicaRun) -> bool:
 def _too_few(run: ReplicaRun) -> AckedByTooFew:
     enough = "min.insync.replicas is" if run.has_isr else "a majority is" if run.votes else "an ack quorum is"
     held_by: type[Append | Stored] = Append if run.votes else Stored
-    return AckedByTooFew(run.trace, run.keys, run.min_isr_of, run.patience_us, enough, held_by, run.assignment)
+    heard = run.heard_min_isr if run.has_isr else None
+    return AckedByTooFew(run.trace, run.keys, run.min_isr_of, run.patience_us, enough, held_by, run.assignment, heard)
 
 
 def _refused(run: ReplicaRun) -> Iterable[Anomaly]:
@@ -85,7 +86,7 @@ OF_REPLICAS: Final = (
         {
             "unasked-election": "A leader from outside ISR and ELR, though neither the configuration nor an operator allowed one."
         },
-        find=lambda run: unasked_elections(run.trace, run.unclean),
+        find=lambda run: unasked_elections(run.trace, run.unclean, () if run.patience_us else run.points),
         believed=True,
     ),
     ReplicaChecker(

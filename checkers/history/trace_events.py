@@ -207,6 +207,9 @@ class Unfence(Event):
 class MinIsr(Event):
     min_isr: int
 
+class Settings(Event):
+    changes: int
+
 class ElrSwitch(Event):
     on: bool
 

@@ -1,7 +1,8 @@
 """`acked-by-too-few`: an acknowledgement with acks=all, and fewer replicas had ever had the record than ``min.insync.replicas``.
 
-A leader may answer only when every member of its ISR has the record, and the ISR is as large as that. Where there is no ISR, enough
-is a majority; where groups change, one of the group that the leader went by, and others do not count. Who had it and lost it again
+A leader may answer only when every member of its ISR has the record, and the ISR is as large as that. Of a change of
+``min.insync.replicas`` it must have heard: until then the least that it ever was is enough. Where there is no ISR, enough is a
+majority; where groups change, one of the group that the leader went by, and others do not count. Who had it and lost it again
 counts: that was not the leader's to know. Told with the first such acknowledgement, once for each partition.
 
 >>> from tidemark.checkers import History, check, sent
@@ -19,18 +20,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
+from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.client_view import Ack, KeyView
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Append, Stored, TraceEvent
 from tidemark.checkers.replicas.consensus.groups import group_of
 from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.heard_min_isr import HeardMinIsr
 from tidemark.checkers.replicas.log_chain import agree
 from tidemark.checkers.replicas.lost_committed_write import LostWrites
 from tidemark.checkers.replicas.replayed_replica import NEVER, ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
+
+
+class _Few(NamedTuple):
+    """A leader's high watermark moved, and too few replicas had what lies between: its node, and where that is told."""
+
+    begin: int
+    end: int
+    leader: int
+    index: int
 
 
 class AckedByTooFew(Finder):
@@ -40,11 +53,12 @@ class AckedByTooFew(Finder):
     Args:
         trace: what is passed through.
         keys: what was acknowledged.
-        min_isr_of: partition → how many replicas are enough.
+        min_isr_of: partition → how many replicas are enough, whatever a leader has heard of.
         patience_us: how much later a replica may get the record, in µs.
         enough: how the message says how many that are.
         held_by: the event that tells who has a record; `Stored` where bookies have it, and replicas only read along.
         first: partition → its group at the beginning, for runs in which groups change.
+        heard: how many are enough for a leader that has heard of changes.
     """
 
     def __init__(
@@ -56,9 +70,13 @@ class AckedByTooFew(Finder):
         enough: str = "min.insync.replicas is",
         held_by: type[Append | Stored] = Append,
         first: Mapping[str, Sequence[int]] | None = None,
+        heard: HeardMinIsr | None = None,
     ) -> None:
         super().__init__()
         self._first = first or {}
+        self._heard = heard
+        self._leads: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        """Per partition: where in the trace somebody began to lead, and when."""
         self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
         """Per partition whose group changes: when a leader's high watermark moved, to where, and the group that it went by."""
         self._held_by = held_by
@@ -70,8 +88,11 @@ class AckedByTooFew(Finder):
         self._patience_us = patience_us
         self._moves: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         """Per partition: when a leader's high watermark moved, and to which offset."""
-        self._few: dict[str, list[tuple[int, int]]] = {}
-        """Per partition: from one offset to another a high watermark moved, and too few replicas had what lies between."""
+        self._few: defaultdict[str, list[_Few]] = defaultdict(list)
+
+    def on_lead(self, index: int, event: trace_events.Lead, replica: ReplayedReplica) -> None:
+        """Another may acknowledge what this one finds committed."""
+        self._leads[replica.partition].append((index, event.time))
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits what its high watermark passes."""
@@ -81,15 +102,25 @@ class AckedByTooFew(Finder):
         if partition in self._replicas.configurations:
             group = group_of(self._replicas, replica, self._first.get(partition, ()))
             self._groups[partition].append((time, hw, group))
-        if hw > previous and not self._have_enough(replica, previous, hw, group):
-            self._few.setdefault(partition, []).append((previous, hw))
+        if hw > previous:
+            told = self._told(partition, replica.node, index, time) if group is None else 0
+            enough = told or self._enough_of(partition, group)
+            if not self._have_enough(replica, previous, hw, group, enough):
+                self._few[partition].append(_Few(previous, hw, replica.node, index))
 
-    def _have_enough(self, leader: ReplayedReplica, begin: int, end: int, group: Sequence[int] | None) -> bool:
+    def _told(self, partition: str, leader: int, index: int, by: int) -> int:
+        """How many are enough for a leader by what it had heard of at a place in the trace, or may have until a time."""
+        ever = self._min_isr_of(partition)
+        return ever if self._heard is None else max(ever, self._heard.at_least(partition, leader, index, by))
+
+    def _have_enough(
+        self, leader: ReplayedReplica, begin: int, end: int, group: Sequence[int] | None, enough: int
+    ) -> bool:
         chain = leader.chain
         if begin < 0 or end >= len(chain) or self._held_by is not Append:
             return False
         link = chain[end]
-        missing = self._enough_of(leader.partition, group)
+        missing = enough
         for replica in self._replicas.by_partition[leader.partition]:
             if group is not None and replica.node not in group:
                 continue
@@ -125,7 +156,7 @@ class AckedByTooFew(Finder):
                 place += 1
             if acks != "all" or offset is None:
                 continue
-            if offset >= hw or (few and any(begin <= offset < end for begin, end in few)):
+            if offset >= hw or (few and any(begin <= offset < end for begin, end, _, _ in few)):
                 found.append(ack)
         return found
 
@@ -144,7 +175,7 @@ class AckedByTooFew(Finder):
         group = self._group_of(partition, ack)
         if group is not None:
             nodes &= set(group)
-        return sorted(nodes) if told and len(nodes) < self._enough_of(partition, group) else None
+        return sorted(nodes) if told and len(nodes) < self._enough_for(partition, ack) else None
 
     def _group_of(self, partition: str, ack: Ack) -> Sequence[int] | None:
         """The group by which the record was committed, or by which others were before its acknowledgement, if it was not; `None`
@@ -158,6 +189,20 @@ class AckedByTooFew(Finder):
             if ack.offset is not None and hw > ack.offset:
                 break
         return found
+
+    def _enough_for(self, partition: str, ack: Ack) -> int:
+        """Who has committed a record answers it, too, unless another leads before the answer: that one may have heard of less."""
+        group = self._group_of(partition, ack)
+        enough = self._enough_of(partition, group)
+        if group is not None or ack.offset is None:
+            return enough
+        by = ack.time + self._patience_us
+        for few in self._few[partition]:
+            if few.begin <= ack.offset < few.end and self._trace[few.index][TIME] <= by:
+                if not any(index > few.index and time <= by for index, time in self._leads[partition]):
+                    enough = self._told(partition, few.leader, few.index, by)
+                break
+        return enough
 
     def _enough_of(self, partition: str, group: Sequence[int] | None) -> int:
         return self._min_isr_of(partition) if group is None else len(group) // 2 + 1
@@ -173,7 +218,7 @@ class AckedByTooFew(Finder):
 
     def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:
         ack, nodes = few[0]
-        enough = self._enough_of(partition, self._group_of(partition, ack))
+        enough = self._enough_for(partition, ack)
         who = "nobody" if not nodes else f"broker {nodes[0]} alone" if len(nodes) == 1 else f"brokers {nodes} alone"
         more = "" if len(few) == 1 else f" (and {len(few) - 1} more such records)"
         message = (

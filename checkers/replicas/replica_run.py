@@ -15,6 +15,7 @@ from tidemark.checkers.replicas.baselines import Loss
 from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.replicas.contract import ACK_QUORUM, PROMISES, WITH_LEDGERS, WITHOUT_ISR, Contract
 from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.heard_min_isr import HeardMinIsr
 from tidemark.checkers.replicas.lost_committed_write import LostWrites
 from tidemark.checkers.replicas.missing_evidence import EndOfTrace
 from tidemark.checkers.replicas.replay import replay
@@ -67,7 +68,9 @@ class ReplicaRun:
         self.trace = history.trace if trace is None else trace
         self.keys = {} if view is None else view.keys
         least, self.most_min_isr = MinIsr.of(history)
-        self.min_isr_of = Enough(least, fewest_replicas(points))
+        fewest = fewest_replicas(points)
+        self.min_isr_of = Enough(least, fewest)
+        self.heard_min_isr = HeardMinIsr(int(meta.get("min_isr", 1)), points, fewest)
         self.assignment: Mapping[str, Sequence[int]] = meta.get("replicas") or {}
         self.has_isr: bool = meta.get("isr", True)
         self.votes: bool = meta.get("votes", True)

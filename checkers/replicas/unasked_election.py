@@ -4,6 +4,9 @@ Kafka elects such a leader while ``unclean.leader.election.enable`` says so, or 
 Any other is a violation by itself, and excuses no loss: the trace's own word for it is not enough. A request permits one election
 of its partition, the next that is unclean.
 
+What the controller calls clean is looked at, too: where one machine wrote the trace, the leader must have been in ISR or ELR, as
+the controller had them last, or in an ISR that the leader of before had asked for.
+
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(trace=[(10, 0, "elect", "t-0", 3, 2, (3,), (), "unclean", False, 1)]))
 >>> print(verdict.anomalies[0].message)
@@ -12,12 +15,12 @@ Broker 3 was elected leader of t-0 in epoch 2 at 0.000010 s from outside the ISR
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tidemark.checkers.history.history import History
-from tidemark.checkers.history.trace_events import KIND, Elect, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, PARTITION, Elect, Isr, IsrChange, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.history.unclean import Allowance
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
@@ -62,9 +65,31 @@ def unclean_elections(history: History, points: Sequence[TurningPoint], patience
     return found
 
 
-def unasked_elections(trace: list[TraceEvent], elections: list[UncleanElection]) -> list[Anomaly]:
-    """One anomaly for each."""
-    return [_anomaly(Elect(trace[one.at]), one) for one in elections if not one.asked_for]
+def unasked_elections(
+    trace: list[TraceEvent], elections: list[UncleanElection], points: Sequence[TurningPoint] = ()
+) -> list[Anomaly]:
+    """One anomaly for each; `points` are given where what is called clean can be looked at."""
+    found = [*(one for one in elections if not one.asked_for), *_called_clean(points)]
+    return [_anomaly(Elect(trace[one.at]), one) for one in sorted(found)]
+
+
+def _called_clean(points: Sequence[TurningPoint]) -> Iterator[UncleanElection]:
+    """Elections of who was in neither ISR nor ELR, and that nobody calls unclean. Who led last may lead when both are empty."""
+    may_lead: defaultdict[str, set[int]] = defaultdict(set)
+    for index, event in points:
+        partition = event[PARTITION]
+        match event[KIND]:
+            case "isr-change":
+                change = IsrChange(event)
+                may_lead[partition] = {*change.isr, *change.elr}
+            case "isr":
+                may_lead[partition].update(Isr(event).maximal)
+            case "elect":
+                elect, before = Elect(event), may_lead.get(partition)
+                outside = before is not None and elect.leader >= 0 and elect.leader not in before
+                if outside and elect.clean and elect.how not in ("initial", "last-known"):
+                    yield UncleanElection(index, partition, elect.leader_epoch, asked_for=False)
+                may_lead[partition] = {*elect.isr, *elect.elr}
 
 
 def _anomaly(elect: Elect, one: UncleanElection) -> Anomaly:

@@ -265,7 +265,7 @@ class Broker:
         self._controller_epoch = m.controller_epoch
         if m.settings > self._changes_heard:
             self.unclean = m.unclean
-            self._hear_of_min_isr(m)
+            self._hear_of_min_isr(now, m)
         name = m.partition
         new = m.partition_epoch > self._known.get(name, -1)
         if new:
@@ -277,8 +277,9 @@ class Broker:
                 self.out.append(PUBLISH)
             self._unpublished[name] = m
 
-    def _hear_of_min_isr(self, m: LeaderAndIsr | AlterPartitionResponse) -> None:
+    def _hear_of_min_isr(self, now: int, m: LeaderAndIsr | AlterPartitionResponse) -> None:
         self._changes_heard = m.settings
+        self.out.append((now, self.node_id, "settings", "", m.settings))
         self.min_isr = m.min_isr
         for replica in self.replicas.values():
             if replica.leading is not None:
@@ -335,7 +336,7 @@ class Broker:
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
         if m.settings > self._changes_heard:
-            self._hear_of_min_isr(m)
+            self._hear_of_min_isr(now, m)
         replica = self.replicas.get(m.partition)
         if replica is None:
             return

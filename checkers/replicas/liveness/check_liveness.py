@@ -66,7 +66,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     state = WhoIsWell(events, history.nemesis, brokers, history.meta.get("holds_back"), replicas)
     waiting, lagging, gone, calm = Spans[Waiting](), Spans[Lagging](), Spans[Gone](), Spans[str]()
     followed, committed, well, quiet = Spans[Following](), Spans[Committing](), Spans[int](), Spans[str]()
-    able = Spans[Able]()
+    able, staying = Spans[Able](), Spans[int]()
     one_clock = history.meta.get("world", "sim") == "sim"
     min_isr = MinIsr.of(history).most
     has_isr, patience = history.meta.get("isr", True), int(history.meta.get("patience_us", 0))
@@ -90,9 +90,10 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
             quiet.now(all_well(state), time)
         if one_clock:
             followed.now([*following(state)] if judged else [], time)
+            staying.now(state.staying(), time)
             committed.now([*committing(state, min_isr)] if judged else [], time)
     end = max(history.trace[-1][TIME], int(history.meta.get("end_us", 0)))
-    for spans in (waiting, lagging, gone, calm, followed, committed, well, quiet, able):
+    for spans in (waiting, lagging, gone, calm, followed, committed, well, quiet, able, staying):
         spans.end(end)
     ends = LogEnds(history.trace)
     calms = calm_spans(events, quiet, replicas, end) if quiet.closed else {}
@@ -106,7 +107,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         *_not_acknowledged(calm, bounds, history.ops, told),
         *not_advanced(committed, bounds, ends),
         *not_let_in(followed, bounds, ends),
-        *shrunk_early(followed, bounds, ends, events),
+        *shrunk_early(followed, staying, bounds, ends, events),
         *carried_out,
         *(one for one in in_calm(sends, calms, bounds) if (one.evidence["process"], one.evidence["until"]) not in told),
         *election_not_held(asked, events, calms, bounds, replicas, has_isr=has_isr),

@@ -2,8 +2,9 @@
 
 A follower is out of sync when it had all that its leader had for the last time longer ago than that
 (``Partition.isFollowerOutOfSync``). Its leader hears of it by the next fetch, and dates it back to the fetch before that, which
-waits for records for ``replica.fetch.wait.max.ms`` at most (KIP-16, ``Replica.updateFetchStateOrThrow``). An ISR that shrinks
-without need may fall below min ISR, and producers are refused.
+waits for records for ``replica.fetch.wait.max.ms`` at most (KIP-16, ``Replica.updateFetchStateOrThrow``). As a leader begins, all
+members count as having all (``Replica.resetReplicaState``), whatever holds them back. An ISR that shrinks without need may fall
+below min ISR, and producers are refused.
 
 >>> from tidemark.checkers import History, check
 >>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
@@ -37,38 +38,90 @@ NAME = "isr-shrunk-early"
 
 
 def shrunk_early(
-    spans: Spans[Following], bounds: Bounds, ends: LogEnds, events: Sequence[TraceEvent]
+    spans: Spans[Following], staying: Spans[int], bounds: Bounds, ends: LogEnds, events: Sequence[TraceEvent]
 ) -> Iterator[Anomaly]:
-    """Once for each follower and epoch. Who leaves the ISR and goes on as it was, was taken out by its leader: whom the controller
-    takes out is not well.
-    """
-    left_out = {(one, span.begin) for one, span in spans.closed if not one.in_isr}
-    others = [event for event in events if event[KIND] in ("reassign", "fence")]
+    """Once for each follower and epoch."""
     told: set[tuple[str, int, int]] = set()
-    for one, span in sorted(spans.closed, key=lambda closed: (closed[1], closed[0])):
-        place, out = (one.partition, one.follower, one.epoch), span.end
-        if not one.in_isr or place in told or (one._replace(in_isr=False), out) not in left_out:
-            continue
-        if any(_concerns(event, one) and span.begin <= event[TIME] <= out for event in others):
-            continue
-        had_all = _had_all(one, span, bounds, ends)
-        if had_all is None:
+    for one, since, out, though in (
+        *_as_they_began(staying, bounds, events),
+        *_though_well(spans, bounds, ends, events),
+    ):
+        place = (one.partition, one.follower, one.epoch)
+        if place in told:
             continue
         told.add(place)
         message = (
-            f"Broker {one.follower} was taken out of the ISR of {one.partition} at {seconds(out)}, though both it and broker "
-            f"{one.leader}, which led, were well, and at {seconds(had_all)} it had all that broker {one.leader} had: "
-            f"{seconds(out - had_all)} before, where {seconds(bounds.lag_us)} are allowed."
+            f"Broker {one.follower} was taken out of the ISR of {one.partition} at {seconds(out)}, though {though}: "
+            f"{seconds(out - since)} before, where {seconds(bounds.lag_us)} are allowed."
         )
         evidence = {
             "leader": one.leader,
             "leader_epoch": one.epoch,
             "follower": one.follower,
-            "since": had_all,
+            "since": since,
             "until": out,
             "bound_us": bounds.lag_us,
         }
         yield Anomaly(NAME, VIOLATION, out, one.partition, message, evidence=evidence)
+
+
+_Early = tuple[Following, int, int, str]
+"""Who was taken out, since when it must not have been, when it was, and what speaks against it."""
+
+
+def _though_well(
+    spans: Spans[Following], bounds: Bounds, ends: LogEnds, events: Sequence[TraceEvent]
+) -> Iterator[_Early]:
+    """Who leaves the ISR and goes on as it was, was taken out by its leader: whom the controller takes out is not well."""
+    left_out = {(one, span.begin) for one, span in spans.closed if not one.in_isr}
+    others = [event for event in events if event[KIND] in ("reassign", "fence")]
+    for one, span in sorted(spans.closed, key=lambda closed: (closed[1], closed[0])):
+        out = span.end
+        if not one.in_isr or (one._replace(in_isr=False), out) not in left_out:
+            continue
+        if any(_concerns(event, one) and span.begin <= event[TIME] <= out for event in others):
+            continue
+        had_all = _had_all(one, span, bounds, ends)
+        if had_all is not None:
+            well = f"both it and broker {one.leader}, which led, were well"
+            yield one, had_all, out, f"{well}, and at {seconds(had_all)} it had all that broker {one.leader} had"
+
+
+def _as_they_began(staying: Spans[int], bounds: Bounds, events: Sequence[TraceEvent]) -> Iterator[_Early]:
+    """Members with which a leader began, and that the controller had no reason to take out since it was elected.
+
+    The leader's process is the same all the time: what one before it asked in this epoch may be carried out late.
+    """
+    stays: dict[int, list[Span]] = {}
+    for node, span in staying.closed:
+        stays.setdefault(node, []).append(span)
+    elected: dict[str, trace_events.Elect] = {}
+    led: dict[str, trace_events.Lead] = {}
+    members: dict[str, set[int]] = {}
+    for event in events:
+        partition = event[PARTITION]
+        match event[KIND]:
+            case "elect":
+                elected[partition] = trace_events.Elect(event)
+                led.pop(partition, None)
+            case "reassign":
+                led.pop(partition, None)
+                elected.pop(partition, None)
+            case "lead":
+                elect, lead = elected.get(partition), trace_events.Lead(event)
+                if elect is not None and (elect.leader, elect.leader_epoch) == (lead.node, lead.leader_epoch):
+                    led[partition], members[partition] = lead, {*lead.isr} - {lead.node}
+            case "isr-change" if partition in led:
+                change, lead, elect = trace_events.IsrChange(event), led[partition], elected[partition]
+                for follower in sorted(members[partition] - {*change.isr}):
+                    one = Following(partition, lead.node, lead.leader_epoch, follower, in_isr=True)
+                    if change.time - lead.time <= bounds.lag_us and all(
+                        any(span.begin <= elect.time and change.time < span.end for span in stays.get(node, ()))
+                        for node in (follower, lead.node)
+                    ):
+                        began = f"broker {lead.node} had begun to lead with it in the ISR at {seconds(lead.time)}"
+                        yield one, lead.time, change.time, began
+                members[partition] &= {*change.isr}
 
 
 def _concerns(event: TraceEvent, one: Following) -> bool:

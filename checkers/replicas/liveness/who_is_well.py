@@ -136,6 +136,14 @@ class WhoIsWell:
             case "reassign":
                 self._assignment[event[PARTITION]] = trace_events.Reassign(event).replicas
 
+    def staying(self) -> list[int]:
+        """The brokers that the controller has no reason to take out of an ISR: they run, and neither shut down nor are fenced."""
+        return [
+            one
+            for one in self.brokers
+            if one not in self.down and one not in self._stopping and one not in self._fenced
+        ]
+
     def controller_well(self) -> bool:
         """Whether no fault holds the controller back."""
         return not self.faults.touches(CONTROLLER)

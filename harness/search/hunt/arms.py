@@ -89,6 +89,10 @@ class Arms:
         """The arm of a profile; the first, if a plan is of none of them."""
         return self._arms.get(profile) or next(iter(self._arms.values()))
 
+    def profiles(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._arms)
+
     def kinds(self) -> frozenset[str]:
         """Every kind of fault that any of them may draw."""
         return frozenset().union(*(arm.kinds.known for arm in self._arms.values()))

@@ -11,7 +11,7 @@ from random import Random
 
 from tidemark.harness.search.hunt.circumstances import Circumstances
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault, some_time
-from tidemark.harness.search.hunt.scenes import some_scene
+from tidemark.harness.search.hunt.scenes import some_scene, this_scene
 from tidemark.nemesis import Fault, Plan
 from tidemark.nemesis.kind import log_uniform
 from tidemark.nemesis.long_lasting import end_of_long
@@ -37,6 +37,16 @@ def episode(rng: Random, kinds: Kinds, circumstances: Circumstances) -> Plan:
         drawn = some_scene(rng, kinds, cluster, now) if rng.random() < _SCENES else _mixture(rng, kinds, cluster, now)
         faults += drawn
         now = max(now, *(fault.at_us for fault in drawn)) + 100 * MS
+    return _plan(rng, kinds, circumstances, cluster, faults)
+
+
+def scene_alone(name: str, rng: Random, kinds: Kinds, circumstances: Circumstances) -> Plan:
+    """A plan with one scene, and nothing else."""
+    cluster = circumstances.cluster(rng)
+    return _plan(rng, kinds, circumstances, cluster, this_scene(name, rng, kinds, cluster, BEGIN_US))
+
+
+def _plan(rng: Random, kinds: Kinds, circumstances: Circumstances, cluster: ClusterSpec, faults: list[Fault]) -> Plan:
     workload = circumstances.workload(rng, cluster)
     plan = Plan(0, 0, rng.randrange(1 << 48), kinds.profile, cluster, workload, (), 0)
     return with_faults(plan, faults)

@@ -16,6 +16,7 @@ from tidemark.harness.search.hunt.corpus import Corpus
 from tidemark.harness.search.hunt.finishing import SOON_US, Finishing
 from tidemark.harness.search.hunt.known import Known
 from tidemark.harness.search.hunt.quarry import Quarry
+from tidemark.harness.search.hunt.sweep import Sweep
 from tidemark.harness.search.hunt.trial import Trial, attempt
 from tidemark.nemesis import AskedWorkload, Plan
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -109,6 +110,7 @@ class Hunt:
         family = family_of(parse_variant(attempt.variant))
         profiles = (profile,) if profile is not None else profiles_for(family)
         self.arms = Arms(profiles, cluster, free=free, family=family)
+        self._sweep = Sweep(self.arms, seed)
         self._seed = seed
         self._asked = asked or AskedWorkload()
         self._without = without
@@ -131,9 +133,11 @@ class Hunt:
         drawn = []
         for place in range(self._size):
             rng = Random(f"tidemark hunt/{self._seed}/{self.round}/{place}")
-            one = self._drawn(rng, finish=place % 3 == 1)
+            index = self.round * self._size + place
+            scene = self._sweep.plan(rng, index)
+            one = self._drawn(rng, finish=place % 3 == 1) if scene is None else _Drawn(self._asked.of(scene))
             suffered = tuple(fault for fault in one.plan.faults if fault.kind not in self._without)
-            plan = replace(one.plan, faults=suffered, index=self.round * self._size + place, seed=self._seed)
+            plan = replace(one.plan, faults=suffered, index=index, seed=self._seed)
             drawn.append(one._replace(plan=plan))
         self.round += 1
         return drawn

@@ -5,7 +5,7 @@ A random plan hardly ever has one: that two of its faults mean the same broker, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from random import Random
 
@@ -270,11 +270,14 @@ SCENES: dict[str, Scene] = {
     "told late, and then not": unaware.told_late_and_then_not,
     "alone, and then lost": lasting.alone_and_then_lost,
     "moved from the last one there": reassignments.moved_from_the_last_one_there,
+    "led by who came": reassignments.led_by_who_came,
+    "moved away and back": reassignments.moved_away_and_back,
     "back as all is deleted": deletions.back_as_all_is_deleted,
     "deleted beyond what is committed": deletions.deleted_beyond_what_is_committed,
     "led by who missed a deletion": deletions.led_by_who_missed_a_deletion,
     "retention without followers": deletions.retention_at_a_leader_without_followers,
     "min ISR changed unheard": settings.min_isr_changed_unheard,
+    "fewer than min ISR": settings.fewer_than_min_isr,
     "changed while all are down": settings.changed_while_all_are_down,
     "ELR off for a while": settings.elr_off_for_a_while,
     "unclean elections for a while": settings.unclean_allowed_for_a_while,
@@ -301,10 +304,13 @@ _OF_PROFILES = {
     "deleted before the power goes": {"retention-destructive"},
     "moved while others are away": _MOVES,
     "moved from the last one there": _MOVES,
+    "led by who came": _MOVES,
+    "moved away and back": _MOVES,
     "moved while the controller fails": {"controller-reassignments"},
     "the leader ends without a controller": {"controllers", "controller-reassignments"},
     "alone as the controller fails": {"controllers", "controller-reassignments"},
     "min ISR changed unheard": {"settings"},
+    "fewer than min ISR": {"settings"},
     "changed while all are down": {"settings", "features"},
     "ELR off for a while": {"features"},
     "unclean elections for a while": {"unclean"},
@@ -328,28 +334,55 @@ _OF_LEDGERS = {name: frozenset(PROFILES) for name in ("gaps at bookies", "a fenc
 _OF_ISRS = frozenset(
     {
         "ISR in doubt",
+        "asked in vain",
         "answered after the session",
         "let in for what it had",
         "let in unheard",
+        "answered after a member went",
         "counts on unaware",
         "alone, and then lost",
     }
 )
 """Those that are about what a controller and a leader say of an ISR, and come to nothing where there is none."""
-_OF_SOME = _OF_PROFILES.keys() | _OF_VOTERS.keys() | _OF_LEDGERS.keys()
+_EVERYBODYS_TOO = frozenset({"asked in vain"})
+"""A profile's own, of kinds that every hunt has."""
+_OF_SOME = (_OF_PROFILES.keys() | _OF_VOTERS.keys() | _OF_LEDGERS.keys()) - _EVERYBODYS_TOO
 _OWN = 0.5
 """Share of these, in the profiles that have any."""
 
 
 def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """One of them, half of the time one of the profile's own; all of it is about one partition."""
-    about = _OF_PROFILES | (_OF_VOTERS if kinds.votes else {}) | (_OF_LEDGERS if kinds.ledgers else {})
-    own = [name for name, profiles in about.items() if kinds.profile in profiles]
-    no_isr = kinds.votes or kinds.ledgers
-    common = [name for name in SCENES if name not in _OF_SOME and not (no_isr and name in _OF_ISRS)]
+    """One of them, half of the time one of the profile's own."""
+    owners = _owners(kinds)
+    own = [name for name, profiles in owners.items() if kinds.profile in profiles]
+    common = [name for name in SCENES if _is_common(name, kinds)]
     names = own if own and rng.random() < _OWN else common
-    faults = SCENES[rng.choice(names)](rng, kinds, cluster, at)
+    return this_scene(rng.choice(names), rng, kinds, cluster, at)
+
+
+def this_scene(name: str, rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A draw of one; all of it is about one partition."""
+    faults = SCENES[name](rng, kinds, cluster, at)
     if not any(fault.partition for fault in faults):
         return faults
     partition = rng.randrange(cluster.partitions)
     return [replace(fault, partition=partition) for fault in faults]
+
+
+def who_plays(profiles: Iterable[Kinds]) -> dict[str, list[str]]:
+    """Each scene → the profiles that play it; none without any."""
+    playing: dict[str, list[str]] = {}
+    for kinds in profiles:
+        owners = _owners(kinds)
+        for name in SCENES:
+            if _is_common(name, kinds) or kinds.profile in owners.get(name, ()):
+                playing.setdefault(name, []).append(kinds.profile)
+    return playing
+
+
+def _owners(kinds: Kinds) -> Mapping[str, Collection[str]]:
+    return _OF_PROFILES | (_OF_VOTERS if kinds.votes else {}) | (_OF_LEDGERS if kinds.ledgers else {})
+
+
+def _is_common(name: str, kinds: Kinds) -> bool:
+    return name not in _OF_SOME and not (name in _OF_ISRS and (kinds.votes or kinds.ledgers))

@@ -39,6 +39,26 @@ def min_isr_changed_unheard(rng: Random, kinds: Kinds, cluster: ClusterSpec, at:
     ]
 
 
+def fewer_than_min_isr(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Min ISR is raised above what is left of the ISR, be it to what it was first, and the leader hears of it; clients go on."""
+    leader, one, _ = cast(rng, cluster)
+    settings = cluster.settings
+    cut_off = at + log_uniform(rng, 5 * MS, 400 * MS)
+    shrinks = cut_off + int(settings.lag_time_us * rng.uniform(1.02, 1.6))
+    ends = shrinks + log_uniform(rng, 100 * MS, 900 * MS)
+    lowered = rng.random() < 0.5
+    ordered = at + log_uniform(rng, 20 * MS, 200 * MS)
+    raised = rng.choice((ordered + log_uniform(rng, 50 * MS, 500 * MS), int(rng.uniform(shrinks, ends))))
+    cut = "from-peers" if lowered else kinds.among(rng, "from-peers", "isolate", "pause")
+    strikes, over = (ordered, raised) if lowered else (raised, ends)
+    order = on(rng, kinds.among(rng, "min-isr"), strikes, cluster, leader, over - strikes)
+    return [
+        leads_before(rng, at, cluster, leader),
+        replace(order, amount=1 if lowered else cluster.replication_factor),
+        on(rng, cut, cut_off, cluster, leader if lowered else one, ends - cut_off),
+    ]
+
+
 def changed_while_all_are_down(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """The brokers end one after the other, and a setting is changed, or is again what it was, before they are all back."""
     nodes = cast(rng, cluster)

@@ -356,13 +356,18 @@ class Controller(ABC):
         if not self._opened or m.min_isr == self.min_isr:
             return
         self.min_isr = m.min_isr
-        self._changes += 1
         self.out.append((now, CONTROLLER, "min-isr", "", m.min_isr))
+        self._note_change(now)
         for partition in self.partitions.values():
             if self._elr_changes(partition):
                 self._commit(now, partition)
             else:
                 self._broadcast(now, partition)
+
+    def _note_change(self, now: int) -> None:
+        """A setting is another, and brokers are told how often that has been so."""
+        self._changes += 1
+        self.out.append((now, CONTROLLER, "settings", "", self._changes))
 
     def _on_elr(self, now: int, m: SwitchElr) -> None:
         """An operator switches ELR. Nothing changes at once; a variant that has no ELR refuses."""

@@ -203,7 +203,7 @@ class ZooKeeperController(Controller):
 
     def _unclean_changed(self, now: int) -> None:
         """A controller asks ZooKeeper in each election, and a follower that is out of range does, too: here brokers are told."""
-        self._changes += 1
+        self._note_change(now)
         if self.failed:
             return
         for partition in self.partitions.values():

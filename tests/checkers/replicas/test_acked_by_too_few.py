@@ -77,3 +77,39 @@ def test_clocks_of_several_machines_have_two_seconds(world, count):
     late = [*LED, *COMMITTED, (1_000_000, 2, "append", P, 0, 1, (7, 8))]
 
     assert len(found(late, world=world)) == count
+
+
+RAISED = [(12, 0, "min-isr", "", 3), (12, 0, "settings", "", 1)]
+HEARD = (15, 1, "settings", "", 1)
+LOWERED = [(28, 0, "min-isr", "", 1), (28, 0, "settings", "", 2)]
+
+
+@pytest.mark.parametrize(
+    ("told", "holders"),
+    [
+        (RAISED, None),
+        ([*RAISED, HEARD], [1, 2]),
+        ([*RAISED, (15, 2, "settings", "", 1)], None),
+        ([*RAISED, (31, 1, "settings", "", 1)], None),
+        ([*RAISED, HEARD, (16, 1, "start", "", 2)], None),
+        ([*RAISED, HEARD, *LOWERED], None),
+        ([*RAISED, HEARD, (32, 0, "min-isr", "", 1), (32, 0, "settings", "", 2)], [1, 2]),
+        ([*RAISED, HEARD, (31, 3, "lead", P, 2, 2, 0, (3,))], None),
+        ([*RAISED, HEARD, (32, 3, "lead", P, 2, 2, 0, (3,))], [1, 2]),
+        ([*RAISED, HEARD, (13, 0, "reassign", P, (1, 2), (), ())], None),
+    ],
+)
+def test_a_leader_goes_by_the_min_isr_that_it_has_heard_of(told, holders):
+    """The high watermark moves at 30, and the client has its answer at 31."""
+    trace = sorted([*LED, *SECOND, *told, *COMMITTED], key=lambda event: event[0])
+
+    assert [one[3] for one in found(trace)] == ([holders] if holders else [])
+
+
+def test_who_answered_before_a_change_had_not_heard_of_it():
+    """Its successor commits the record once more, and has heard."""
+    again = [(32, 2, "lead", P, 2, 2, 0, (1, 2)), (40, 2, "hw", P, 2, 2, True)]
+    raised = [(35, 0, "min-isr", "", 3), (35, 0, "settings", "", 1), (36, 2, "settings", "", 1)]
+    trace = sorted([*LED, *SECOND, *again, *raised], key=lambda event: event[0])
+
+    assert found(trace) == []

@@ -128,3 +128,25 @@ def test_an_allowance_uses_up_what_was_asked_for_before():
     second = (50, "unasked-election", "violation")
 
     assert told(*unclean(40, 3, 2), *unclean(50, 3, 3), requests=requests) == [EXCUSED, second]
+
+
+def clean(leader, how="reassigned", isr=None):
+    return (40, 0, "elect", P, leader, 2, isr or (leader,), (), how, True, 2)
+
+
+@pytest.mark.parametrize(
+    ("events", "found"),
+    [
+        ([clean(3)], True),
+        ([clean(3, isr=(1, 2, 3))], True),
+        ([clean(2)], False),
+        ([(35, 0, "isr-change", P, (1, 3), (), 1), clean(3)], False),
+        ([(35, 0, "isr-change", P, (1,), (3,), 1), clean(3, "online")], False),
+        ([(35, 1, "isr", P, (1, 2), (1, 2, 3), 0), clean(3)], False),
+        ([clean(3, "last-known")], False),
+        ([(35, 0, "elect", P, -1, 2, (1,), (), "offline", True, 1), clean(2)], True),
+    ],
+)
+def test_what_the_controller_calls_clean_is_held_against_what_it_said_before(events, found):
+    assert (UNASKED in told(*events)) is found
+    assert UNASKED not in told(*events, world="docker")

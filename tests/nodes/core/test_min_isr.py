@@ -104,3 +104,18 @@ def test_a_leader_goes_by_it_when_it_has_heard_of_it(leader):
     one.step(300 * MS, state)
     one.produced(400 * MS, 8)
     assert [answer.error for answer in one.sent(ProduceResponse)] == ["NOT_ENOUGH_REPLICAS"]
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.7", "kafka-4.0"])
+def test_the_trace_tells_who_has_heard_of_how_many_changes(controller, leader, variant):
+    c = controller(variant, min_isr=2)
+    for number, (now, min_isr) in enumerate([(500, 1), (600, 2)], 1):
+        set_min_isr(c, now, min_isr)
+        assert c.traced("settings") == [(number,)]
+
+    one = leader(variant, (1, 2), min_isr=2)
+    heard = []
+    for number in (2, 1, 2):
+        one.step(700 * MS, LeaderAndIsr(0, T, 1, 5, (1, 2), 9, (1, 2, 3), 11, (1, 2), min_isr=2, settings=number))
+        heard += one.traced("settings")
+    assert heard == [(2,)]

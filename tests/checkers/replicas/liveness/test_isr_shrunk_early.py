@@ -82,3 +82,48 @@ def test_who_follows_another_epoch_or_has_no_answer_yet_is_not_counted():
 
 def test_where_several_machines_wrote_the_trace_nobody_is_judged():
     assert found(*shrunk(), world="docker") == []
+
+
+LAG = META["times"]["lag_time_us"]
+CUT = [(2, "strike", 0, "from-peers", {"node": 2})]
+
+
+def begun(*more, out=1 + LAG, nemesis=CUT, kept=(1,)):
+    """A leader that began at 1; the follower is cut off and lacks a record, so that nobody is judged who must be well."""
+    trace = [*BOTH[:3], has(1, 1, 4), *more, (out, 0, "isr-change", K, kept, (), 1)]
+    verdict = check(History.of(trace=sorted(trace, key=lambda event: event[0]), nemesis=nemesis, end_us=200, **META))
+    return [(one.evidence["follower"], one.evidence["since"]) for one in verdict.named("isr-shrunk-early")]
+
+
+def test_with_whom_a_leader_begins_counts_as_caught_up_then():
+    assert begun() == [(2, 1)]
+    assert begun(out=2 + LAG) == []
+
+
+def test_who_came_later_may_never_have_had_all():
+    began_alone = [(0, 0, "elect", K, 1, 1, (1,), (), "online", True, 1), (1, 1, "lead", K, 1, 0, 0, (1,))]
+    let_in = (6, 0, "isr-change", K, (1, 2), (), 1)
+
+    assert begun(*began_alone, let_in) == []
+    assert begun((5, 0, "isr-change", K, (1,), (), 1), (6, 0, "isr-change", K, (1, 2), (), 2)) == [(2, 1)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        [(5, 2, "stop", "", "crash"), (7, 2, "start", "", 2)],
+        [(5, 1, "stop", "", "crash"), (6, 1, "start", "", 2), (7, 1, "lead", K, 0, 0, 0, (1, 2))],
+        [(1 + LAG, 0, "fence", "", 2), (90, 0, "unfence", "", 2)],
+        [(5, 0, "register", "", 2, 9, False), (90, 0, "unfence", "", 2)],
+        [(5, 0, "reassign", K, (1,), (), ())],
+        [(5, 0, "elect", K, 1, 1, (1, 2), (), "online", True, 1)],
+    ],
+)
+def test_whom_something_else_may_have_taken_out_is_not_the_leaders_doing(more):
+    assert begun(*more) == []
+
+
+def test_who_shuts_down_is_taken_out_before_it_stops():
+    stops = (9, "strike", 1, "restart", {"node": 2, "nodes": [2]})
+
+    assert begun((90, 2, "stop", "", "clean"), nemesis=[*CUT, stops]) == []

@@ -20,6 +20,7 @@ from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec
 from tidemark.nemesis.kinds import CONTROLLER_LINKS, DAMAGES, by_kind
 from tidemark.nemesis.long_lasting import end_of_long, is_long
 from tidemark.nodes.core import leader
+from tidemark.nodes.core.broker import Broker
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.controller.elections import Controller
 from tidemark.nodes.core.controller.kraft import KRaftController
@@ -702,6 +703,43 @@ def test_let_in_for_what_it_had_before_its_disk_was_lost():
 
     assert shown_by(name, unchecked, cluster, 100, "destructive")["lost-committed-write"] >= 1
     assert not shown_by(name, "kafka-4.0", cluster, 100, "destructive")
+
+
+def test_fewer_than_min_isr_is_too_few_for_a_leader_that_has_heard(monkeypatch):
+    name, cluster = "fewer than min ISR", ClusterSpec()
+    assert not shown_by(name, "kafka-4.0+repaired", cluster, 24, "settings")
+
+    def from_its_next_reign_on(self, now, m):
+        self._changes_heard, self.min_isr = m.settings, m.min_isr
+        self.out.append((now, self.node_id, "settings", "", m.settings))
+
+    monkeypatch.setattr(Broker, "_hear_of_min_isr", from_its_next_reign_on)
+
+    assert shown_by(name, "kafka-4.0+repaired", cluster, 24, "settings")["acked-by-too-few"] >= 2
+
+
+def test_who_came_with_a_move_leads_and_the_move_is_taken_back_while_one_lags():
+    led = 0
+    for _, history in played("led by who came", "reassignments", "kafka-2.7", seeds=16, brokers=4):
+        assert check(history).valid == "valid"
+        taken_back = False
+        for event in history.trace:
+            taken_back |= event[2] == "ordered" and event[4] == ()
+            led += taken_back and event[2] == "elect" and event[8] == "offline" and len(event[6]) == 2
+    assert led >= 3
+
+
+def test_moved_away_and_back_a_broker_hears_late_that_it_is_to_go(monkeypatch):
+    name, cluster = "moved away and back", ClusterSpec(brokers=4)
+    assert not shown_by(name, "kafka-2.7", cluster, 40)
+
+    def goes(self, now, replica, m):
+        if m.delete:
+            self._remove(now, replica)
+
+    monkeypatch.setattr(Broker, "_is_no_replica", goes)
+
+    assert shown_by(name, "kafka-2.7", cluster, 40)["stuck"] >= 1
 
 
 @pytest.mark.parametrize(
