@@ -43,7 +43,7 @@ class _Few(NamedTuple):
     begin: int
     end: int
     leader: int
-    index: int
+    at: int
 
 
 class AckedByTooFew(Finder):
@@ -198,9 +198,9 @@ class AckedByTooFew(Finder):
             return enough
         by = ack.time + self._patience_us
         for few in self._few[partition]:
-            if few.begin <= ack.offset < few.end and self._trace[few.index][TIME] <= by:
-                if not any(index > few.index and time <= by for index, time in self._leads[partition]):
-                    enough = self._told(partition, few.leader, few.index, by)
+            if few.begin <= ack.offset < few.end and self._trace[few.at][TIME] <= by:
+                if not any(index > few.at and time <= by for index, time in self._leads[partition]):
+                    enough = self._told(partition, few.leader, few.at, by)
                 break
         return enough
 

@@ -114,7 +114,7 @@ def let_in_unheard(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> 
     """
     leader, late, _ = cast(rng, cluster)
     settings = cluster.settings
-    behind = int(settings.lag_time_us * rng.uniform(1.05, 1.6))
+    behind = int(settings.lag_time_us * rng.uniform(1.3, 2))
     back = at + behind
     asks = Trigger("isr", 1, int(leader[1:]))
     unheard = settings.request_timeout_us + log_uniform(rng, 100 * MS, 1_500 * MS)
@@ -124,13 +124,38 @@ def let_in_unheard(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> 
     )
     then = back + unheard + log_uniform(rng, 50 * MS, 600 * MS)
     last = _led_too_early(rng, kinds, cluster, then, (leader, late))
+    deaf = on(rng, kinds.among(rng, *_DEAF), at, cluster, late, behind)
+    deaf_again = on(rng, kinds.among(rng, *_DEAF), back, cluster, late, unheard + 700 * MS)
+    answers = replace(answers, after=asks)
+    if rng.random() < 0.4:  # a leader that writes the ISR itself tells nothing of it before
+        asks = Trigger("isr-change", 1)
+        answers = replace(answers, at_us=back - 20 * MS, lasts_us=int(unheard * rng.uniform(0.8, 1.6)), after=None)
     return [
         leads_before(rng, at, cluster, leader),
-        on(rng, kinds.among(rng, *_DEAF), at, cluster, late, behind),
-        replace(answers, pick=_FROM_CONTROLLER, after=asks),
+        deaf,
+        replace(answers, pick=_FROM_CONTROLLER),
         replace(news, after=asks),
-        replace(on(rng, kinds.among(rng, *_DEAF), back, cluster, late, unheard + 700 * MS), after=asks),
+        replace(deaf_again, after=asks),
         last,
+    ]
+
+
+def answered_after_a_member_went(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower that fell behind is let in, and the answer comes when its leader has heard that a member is gone."""
+    leader, late, other = cast(rng, cluster)
+    settings = cluster.settings
+    behind = int(settings.lag_time_us * rng.uniform(1.55, 1.9))
+    back = at + behind
+    answers = on(
+        rng, kinds.among(rng, "late-isr-changes"), back - 20 * MS, cluster, leader, log_uniform(rng, 40 * MS, 600 * MS)
+    )
+    goes = back + log_uniform(rng, 30 * MS, 300 * MS)
+    away = settings.session_us + log_uniform(rng, 800 * MS, 4_000 * MS)
+    return [
+        leads_before(rng, at, cluster, leader),
+        on(rng, kinds.among(rng, "from-peers", "one-way-in", "pause"), at, cluster, late, behind),
+        replace(answers, pick=_FROM_CONTROLLER, amount=int(settings.session_us * rng.uniform(1.5, 5))),
+        on(rng, kinds.among(rng, "crash", "restart", "pause"), goes, cluster, rng.choice((late, other)), away),
     ]
 
 

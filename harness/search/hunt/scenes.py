@@ -257,6 +257,7 @@ SCENES: dict[str, Scene] = {
     "away for long": lasting.away_for_long,
     "answered after the session": lasting.answered_after_the_session,
     "let in for what it had": lasting.let_in_for_what_it_had,
+    "answered after a member went": lasting.answered_after_a_member_went,
     "let in unheard": lasting.let_in_unheard,
     "a disk lost while another is away": lasting.disk_lost_while_another_is_away,
     "no power where nothing runs": lasting.no_power_where_nothing_runs,

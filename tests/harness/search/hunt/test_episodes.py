@@ -705,6 +705,29 @@ def test_let_in_for_what_it_had_before_its_disk_was_lost():
     assert not shown_by(name, "kafka-4.0", cluster, 100, "destructive")
 
 
+def test_answered_after_a_member_went_a_leader_knows_better(monkeypatch):
+    name, cluster = "answered after a member went", ClusterSpec()
+    assert not shown_by(name, "kafka-4.0+repaired", cluster, 50, "intact")
+
+    def takes_any(self, now, m, take=Leadership.take_isr_answer):
+        if m.error is None and m.leader_epoch == self.epoch:
+            self._adopt(now, m.isr, m.partition_epoch)
+        else:
+            take(self, now, m)
+
+    monkeypatch.setattr(Leadership, "take_isr_answer", takes_any)
+
+    assert shown_by(name, "kafka-4.0+repaired", cluster, 50, "intact")["stuck"] >= 1
+
+
+def test_let_in_unheard_by_a_leader_that_writes_the_isr_itself():
+    """Which is refused for good, and commits without whom it let in (KAFKA-2729)."""
+    name, cluster, variant = "let in unheard", ClusterSpec(), "kafka-2.1+bounce-detection"
+
+    assert shown_by(name, variant, cluster, range(25, 36), "intact")["lost-committed-write"] >= 1
+    assert not shown_by(name, f"{variant}+no-leader-writes-isr", cluster, range(25, 36), "intact")
+
+
 def test_fewer_than_min_isr_is_too_few_for_a_leader_that_has_heard(monkeypatch):
     name, cluster = "fewer than min ISR", ClusterSpec()
     assert not shown_by(name, "kafka-4.0+repaired", cluster, 24, "settings")
