@@ -98,6 +98,7 @@ def _as_they_began(staying: Spans[int], bounds: Bounds, events: Sequence[TraceEv
     elected: dict[str, trace_events.Elect] = {}
     led: dict[str, trace_events.Lead] = {}
     members: dict[str, set[int]] = {}
+    replicas: dict[str, set[int]] = {}
     for event in events:
         partition = event[PARTITION]
         match event[KIND]:
@@ -107,10 +108,12 @@ def _as_they_began(staying: Spans[int], bounds: Bounds, events: Sequence[TraceEv
             case "reassign":
                 led.pop(partition, None)
                 elected.pop(partition, None)
+                replicas[partition] = {*trace_events.Reassign(event).replicas}
             case "lead":
                 elect, lead = elected.get(partition), trace_events.Lead(event)
                 if elect is not None and (elect.leader, elect.leader_epoch) == (lead.node, lead.leader_epoch):
-                    led[partition], members[partition] = lead, {*lead.isr} - {lead.node}
+                    led[partition] = lead
+                    members[partition] = replicas.get(partition, {*lead.isr}).intersection(lead.isr) - {lead.node}
             case "isr-change" if partition in led:
                 change, lead, elect = trace_events.IsrChange(event), led[partition], elected[partition]
                 for follower in sorted(members[partition] - {*change.isr}):

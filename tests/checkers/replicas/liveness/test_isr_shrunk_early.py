@@ -100,6 +100,13 @@ def test_with_whom_a_leader_begins_counts_as_caught_up_then():
     assert begun(out=2 + LAG) == []
 
 
+def test_who_is_no_replica_may_be_taken_out_at_once():
+    again = [(0, 0, "elect", K, 1, 1, (1, 2), (), "reassigned", True, 1), (1, 1, "lead", K, 1, 0, 0, (1, 2))]
+
+    assert begun((0, 0, "reassign", K, (1, 2), (), ()), *again) == [(2, 1)]
+    assert begun((0, 0, "reassign", K, (1, 3), (), ()), *again) == []
+
+
 def test_who_came_later_may_never_have_had_all():
     began_alone = [(0, 0, "elect", K, 1, 1, (1,), (), "online", True, 1), (1, 1, "lead", K, 1, 0, 0, (1,))]
     let_in = (6, 0, "isr-change", K, (1, 2), (), 1)
