@@ -86,7 +86,7 @@ OF_REPLICAS: Final = (
         {
             "unasked-election": "A leader from outside ISR and ELR, though neither the configuration nor an operator allowed one."
         },
-        find=lambda run: unasked_elections(run.trace, run.unclean, () if run.patience_us else run.points),
+        find=lambda run: unasked_elections(run.trace, run.unclean, () if run.patience_us or run.silent else run.points),
         believed=True,
     ),
     ReplicaChecker(

@@ -79,7 +79,7 @@ class ReplicaRun:
         self.committed = Committed(self.trace, self.keys)
         self.end = EndOfTrace(self.assignment)
         self.certain: Callable[[Loss], bool] | None = None
-        self._own, self._alone, self._silent = own, alone, silent
+        self._own, self._alone, self.silent = own, alone, silent
 
     @cached_property
     def unsettled(self) -> list[Read]:
@@ -103,7 +103,7 @@ class ReplicaRun:
         self.replicas = replay(self.trace, (self.committed, *listeners, self.end))
         if self.certain is not None:
             self.committed.losses = [*filter(self.certain, self.committed.losses)]
-        points = turning_points(self.trace) if self._silent else self.points
+        points = turning_points(self.trace) if self.silent else self.points
         without_isr = WITHOUT_ISR if self._own != ACK_QUORUM else WITH_LEDGERS
         contract = partial(
             Contract,
@@ -114,10 +114,10 @@ class ReplicaRun:
             self._own,
             self.unclean,
             alone=self._alone,
-            silent=self._silent,
+            silent=self.silent,
         )
         self.losses = LostWrites(self.trace, points, self.replicas, self.keys, self.assignment, contract)
-        self.losses.promises = PROMISES if self.has_isr or self._silent else without_isr
+        self.losses.promises = PROMISES if self.has_isr or self.silent else without_isr
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ Kafka elects such a leader while ``unclean.leader.election.enable`` says so, or 
 Any other is a violation by itself, and excuses no loss: the trace's own word for it is not enough. A request permits one election
 of its partition, the next that is unclean.
 
-What the controller calls clean is looked at, too: where one machine wrote the trace, the leader must have been in ISR or ELR, as
-the controller had them last, or in an ISR that the leader of before had asked for.
+What the controller calls clean is looked at, too: where one machine wrote the whole trace, the leader must have been in ISR or
+ELR, as the controller had them last, or in an ISR that the leader of before had asked for.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(trace=[(10, 0, "elect", "t-0", 3, 2, (3,), (), "unclean", False, 1)]))

@@ -16,6 +16,7 @@ LED_BY_1 = [
 """Record 7 is committed by broker 1, and on broker 2 as well."""
 MOVED_TO_4 = [
     (40, 0, "reassign", P, (4, 2, 3), (), ()),
+    (40, 0, "isr-change", P, (1, 2, 4), (), 2),
     (40, 0, "elect", P, 4, 2, (2, 4), (), "reassigned", True, 3),
 ]
 GONE = (50, 1, "removed", P, 1, 1)
