@@ -1,4 +1,8 @@
-"""Which tests `make check` leaves out beside those marked by hand: what took long when it was measured last (`tests/slow.txt`)."""
+"""Which tests are left out beside those marked by hand.
+
+By `make check` what took long when it was measured last (`tests/slow.txt`); by `make test` what does again, for seconds, what a
+quicker one does (`tests/systems.txt`), which `make test-systems` has.
+"""
 
 import resource
 import time
@@ -7,6 +11,7 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).parent.parent / "slow.txt"
+SYSTEMS = FILE.with_name("systems.txt")
 LONG_S = 0.2
 """Of processor time, its children's included, or of waiting for anything but a processor, which other work on the machine had."""
 
@@ -17,11 +22,13 @@ def names():
 
 
 def mark(items):
-    """Mark them slow."""
-    slow = names()
+    """Mark them."""
+    slow, systems = names(), {*SYSTEMS.read_text(encoding="utf-8").splitlines()}
     for item in items:
         if item.nodeid in slow:
             item.add_marker(pytest.mark.slow)
+        if item.nodeid in systems:
+            item.add_marker(pytest.mark.systems)
 
 
 class Measured:

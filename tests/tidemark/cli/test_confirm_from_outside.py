@@ -90,9 +90,10 @@ def test_what_is_hunted_on_the_model_is_played_at_the_times_of_the_system(cli, t
     assert {plan.cluster.settings.session_us for plan in cli.plays} == {1_000_000}
     assert not {fault.kind for plan in cli.plays for fault in plan.faults} & {"forced-election", "controller-crash"}
     assert "lost-write seen in" in said
-    (plan,) = tmp_path.glob("found/confirmed/*/plan.json")
-    again = f"tidemark run --system mine.py --plan {plan.relative_to(tmp_path)} --time-scale 1"
-    page = next(tmp_path.glob("found/confirmed/*/mine.py/confirmed.html")).read_text()
+    (of_it,) = tmp_path.glob("found/confirmed/*/mine.py/confirmed.html")
+    plan = of_it.parent.with_name("plan.json").relative_to(tmp_path)
+    again = f"tidemark run --system mine.py --plan {plan} --time-scale 1"
+    page = of_it.read_text()
     assert again in page
     assert again in said
     assert "step by step" not in page
