@@ -93,7 +93,7 @@ stops 1
 said "1 is stopped, with all records"
 starts 2
 waits 60 has_said 2 'Kafka Server started'
-sleep 10
+for _ in $(seq 15); do shows 2 'Leader: 2' && break; sleep 1; done
 said "2 is started: $(partition 2)"
 starts 1
 waits 60 has_said 1 'Kafka Server started'
