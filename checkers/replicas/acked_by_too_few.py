@@ -103,8 +103,9 @@ class AckedByTooFew(Finder):
             group = group_of(self._replicas, replica, self._first.get(partition, ()))
             self._groups[partition].append((time, hw, group))
         if hw > previous:
-            told = self._told(partition, replica.node, index, time) if group is None else 0
-            enough = told or self._enough_of(partition, group)
+            enough = (
+                self._told(partition, replica.node, index, time) if group is None else self._enough_of(partition, group)
+            )
             if not self._have_enough(replica, previous, hw, group, enough):
                 self._few[partition].append(_Few(previous, hw, replica.node, index))
 
@@ -114,13 +115,12 @@ class AckedByTooFew(Finder):
         return ever if self._heard is None else max(ever, self._heard.at_least(partition, leader, index, by))
 
     def _have_enough(
-        self, leader: ReplayedReplica, begin: int, end: int, group: Sequence[int] | None, enough: int
+        self, leader: ReplayedReplica, begin: int, end: int, group: Sequence[int] | None, missing: int
     ) -> bool:
         chain = leader.chain
         if begin < 0 or end >= len(chain) or self._held_by is not Append:
             return False
         link = chain[end]
-        missing = enough
         for replica in self._replicas.by_partition[leader.partition]:
             if group is not None and replica.node not in group:
                 continue

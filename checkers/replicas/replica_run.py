@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.client_view import ClientView
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.min_isr import Enough, MinIsr, fewest_replicas
-from tidemark.checkers.history.trace_events import TIME, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, TIME, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint, turning_points
 from tidemark.checkers.replicas.baselines import Loss
 from tidemark.checkers.replicas.committed import Committed
@@ -68,9 +69,7 @@ class ReplicaRun:
         self.trace = history.trace if trace is None else trace
         self.keys = {} if view is None else view.keys
         least, self.most_min_isr = MinIsr.of(history)
-        fewest = fewest_replicas(points)
-        self.min_isr_of = Enough(least, fewest)
-        self.heard_min_isr = HeardMinIsr(int(meta.get("min_isr", 1)), points, fewest)
+        self.min_isr_of = Enough(least, fewest_replicas(points))
         self.assignment: Mapping[str, Sequence[int]] = meta.get("replicas") or {}
         self.has_isr: bool = meta.get("isr", True)
         self.votes: bool = meta.get("votes", True)
@@ -85,6 +84,15 @@ class ReplicaRun:
     def unsettled(self) -> list[Read]:
         """What was read, and may not have been committed."""
         return [] if self.view is None else unsettled_reads(self.view.answered, self.committed)
+
+    @cached_property
+    def heard_min_isr(self) -> HeardMinIsr | None:
+        """Which min ISR leaders had to go by; `None` where it is the same all the time."""
+        enough = self.min_isr_of
+        ordered = enough.min_isr != self.most_min_isr
+        if not ordered and not any(event[KIND] == trace_events.MinIsr.kind for _, event in self.points):
+            return None
+        return HeardMinIsr(int(self.meta.get("min_isr", 1)), self.points, enough.fewest)
 
     @property
     def gave_up(self) -> bool:

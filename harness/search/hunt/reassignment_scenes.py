@@ -19,10 +19,7 @@ def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpe
     Then who got it fails; or the leader does, for longer than its session, and the move is taken back or another takes its place;
     or it is taken back first, and then the leader fails. The leader may be shutting down itself as it is moved (KAFKA-14140).
     """
-    replicas = list(cluster.assignment()["t-0"])
-    rng.shuffle(replicas)
-    leader, lags, stops = (f"b{replicas[place % len(replicas)]}" for place in range(3))
-    new = next((f"b{broker}" for broker in cluster.broker_ids() if broker not in replicas), lags)
+    leader, lags, stops, new = _moved(rng, cluster)
     session = cluster.settings.session_us
     away = kinds.among(rng, "from-peers", "from-peers", "isolate", "restart", "crash")
     out = at + int((0.2 * session if away == "restart" else cluster.settings.lag_time_us) * rng.uniform(1.02, 1.3))
@@ -62,61 +59,50 @@ def moved_from_the_last_one_there(rng: Random, kinds: Kinds, cluster: ClusterSpe
 
 def led_by_who_came(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A follower lags, so that a move does not end; who got the replica is elected, and the move is taken back."""
-    going, lags, new = _moved(rng, cluster)
+    going, lags, _, new = _moved(rng, cluster)
     out = at + int(cluster.settings.lag_time_us * rng.uniform(1.5, 1.8))
     moved = out + log_uniform(rng, 20 * MS, 300 * MS)
     elected = moved + log_uniform(rng, 40 * MS, 500 * MS)
     then = elected + log_uniform(rng, 20 * MS, 300 * MS)
     back = then + log_uniform(rng, 20 * MS, 600 * MS)
-    fails = _on_t0(rng, kinds.among(rng, "crash", "power", "isolate"), back, cluster, new)
-    return [
-        replace(leads_before(rng, at, cluster, going), partition=0),
-        _on_t0(
-            rng, kinds.among(rng, "from-peers", "from-peers", "isolate", "one-way-in"), at, cluster, lags, back - at
-        ),
-        _on_t0(rng, kinds.among(rng, "reassignment"), moved, cluster, going, 0),
-        _on_t0(rng, "forced-election", elected, cluster, new, 0),
-        _on_t0(rng, kinds.among(rng, "reassignment-taken-back"), then, cluster, going, 0),
+    fails = on(rng, kinds.among(rng, "crash", "power", "isolate"), back, cluster, new)
+    faults = [
+        leads_before(rng, at, cluster, going),
+        on(rng, kinds.among(rng, "from-peers", "from-peers", "isolate", "one-way-in"), at, cluster, lags, back - at),
+        on(rng, kinds.among(rng, "reassignment"), moved, cluster, going, 0),
+        on(rng, "forced-election", elected, cluster, new, 0),
+        on(rng, kinds.among(rng, "reassignment-taken-back"), then, cluster, going, 0),
         *([fails] if rng.random() < 0.3 else ()),
     ]
+    return [replace(fault, partition=0) for fault in faults]
 
 
 def moved_away_and_back(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A replica is moved away and back, and what its broker was told or sent meanwhile comes late, and may come twice."""
-    going, _, new = _moved(rng, cluster)
+    going, _, _, new = _moved(rng, cluster)
     wait = cluster.settings.request_timeout_us
     begins = at + int(rng.uniform(1, 8) * MS)  # who is to go is told so as soon as the other has the log
     lasts = log_uniform(rng, 200 * MS, 1_600 * MS)
     back = begins + lasts + log_uniform(rng, 20 * MS, 700 * MS)
-    late = _on_t0(
-        rng,
-        kinds.among(rng, "late-leadership", "late-leadership", "slow-controller", "slow"),
-        begins,
-        cluster,
-        going,
-        lasts,
-    )
+    what_is_late = kinds.among(rng, "late-leadership", "late-leadership", "slow-controller", "slow")
+    late = on(rng, what_is_late, begins, cluster, going, lasts)
     faults = [
-        _on_t0(rng, kinds.among(rng, "reassignment"), at, cluster, going, 0),
+        on(rng, kinds.among(rng, "reassignment"), at, cluster, going, 0),
         replace(late, amount=int(wait * rng.uniform(0.5, 5))),
-        _on_t0(rng, kinds.among(rng, "reassignment", "reassignment", "reassignment-taken-back"), back, cluster, new, 0),
+        on(rng, kinds.among(rng, "reassignment", "reassignment", "reassignment-taken-back"), back, cluster, new, 0),
     ]
     if rng.random() < 0.3:
         later = back + log_uniform(rng, 200 * MS, 2_000 * MS)
-        faults.append(_on_t0(rng, kinds.among(rng, "crash", "power", "forced-election"), later, cluster, going))
-    return faults
+        faults.append(on(rng, kinds.among(rng, "crash", "power", "forced-election"), later, cluster, going))
+    return [replace(fault, partition=0) for fault in faults]
 
 
-def _moved(rng: Random, cluster: ClusterSpec) -> tuple[str, str, str]:
-    """Whose replica is moved, another one, and who may get it."""
+def _moved(rng: Random, cluster: ClusterSpec) -> tuple[str, str, str, str]:
+    """Whose replica is moved, two others, different ones as far as there are so many, and who may get it."""
     replicas = list(cluster.assignment()["t-0"])
     rng.shuffle(replicas)
-    going, other = (f"b{replicas[place % len(replicas)]}" for place in range(2))
-    return going, other, next((f"b{broker}" for broker in cluster.broker_ids() if broker not in replicas), other)
-
-
-def _on_t0(rng: Random, kind: str, at: int, cluster: ClusterSpec, target: str, lasts: int | None = None) -> Fault:
-    return replace(on(rng, kind, at, cluster, target, lasts), partition=0)
+    going, one, other = (f"b{replicas[place % len(replicas)]}" for place in range(3))
+    return going, one, other, next((f"b{broker}" for broker in cluster.broker_ids() if broker not in replicas), one)
 
 
 def moved_while_others_are_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
