@@ -16,11 +16,12 @@ from tidemark.checkers.clients.lost_write import LostValue, lost_by_key, lost_wr
 from tidemark.checkers.history.client_view import Ack
 from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.columns.columns import Columns
+from tidemark.checkers.history.columns.steps import StepRows
 from tidemark.checkers.history.history import History, Value
 from tidemark.checkers.replicas.contract import DELETED, UNDECIDED
 from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.untold import Untold
-from tidemark.checkers.verdict.verdict import INFORMS, PERMITTED, Anomaly, Judgement
+from tidemark.checkers.verdict.verdict import INFORMS, PERMITTED, VIOLATES, Anomaly, Judgement
 
 RETENTION: Final = "retention"
 """The fault by which a broker's own retention deletes records."""
@@ -108,6 +109,23 @@ class ClientRun:
     def final_reads_disagree(self) -> list[Anomaly]:
         """What some final reads were given and others were not."""
         return final_reads_disagree(self.clients, self.final_reads, self._taken_of)
+
+    def skips(self, rows: StepRows) -> tuple[StepRows, Judgement]:
+        """Those of some steps that pass over a record, and how they are to be taken.
+
+        A consumer goes on at the start of the log where what came next was deleted, so a step does not count if a client may have
+        asked, before it was over, for the deletion of all that it passed over. How far retention went nobody knows without the
+        replicas' evidence.
+        """
+        skips = rows.where(rows.delta > 1)
+        if self.clients.deletions:
+            kept = [
+                not self.clients.may_be_deleted(key, offset, None, over)
+                for key, offset, over in self.steps.passed(skips)
+            ]
+            skips = skips.where(np.array(kept, np.bool_))
+        undecided = self.ordered.verdict == VIOLATES.verdict and self._retention
+        return skips, UNDECIDED if undecided else self.ordered
 
     def _taken(self, key: str, one: LostValue) -> Judgement:
         found = self.fate(key, one.value)

@@ -16,14 +16,14 @@ c1 polled record 9 of t-0 at offset 2 at 0.000004 s, after record 7 at offset 0 
 
 from __future__ import annotations
 
+from tidemark.checkers.clients.check_clients import ClientRun
 from tidemark.checkers.clients.step_anomalies import step_anomalies
-from tidemark.checkers.history.columns.steps import Steps
-from tidemark.checkers.verdict.verdict import VIOLATES, Anomaly, Judgement
+from tidemark.checkers.verdict.verdict import Anomaly
 
 NAME = "int-poll-skip"
 
 
-def int_poll_skips(steps: Steps, judgement: Judgement = VIOLATES) -> list[Anomaly]:
+def int_poll_skips(run: ClientRun) -> list[Anomaly]:
     """All of them, of all keys."""
-    rows = steps.inside_polls
-    return step_anomalies(NAME, judgement, steps, rows.where(rows.delta > 1))
+    skips, judgement = run.skips(run.steps.inside_polls)
+    return step_anomalies(NAME, judgement, run.steps, skips)

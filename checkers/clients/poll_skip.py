@@ -1,7 +1,7 @@
 """`poll-skip`: a process polled a key twice in a row, and records that somebody saw lie between.
 
 The second poll may end as it likes, the first was ok. With ``subscribe`` the system may move a consumer's position, and it is
-informational (Jepsen's ``allowed-error-types``).
+informational (Jepsen's ``allowed-error-types``). Not over records that a client may have deleted.
 
 >>> from tidemark.checkers import History, check, polled, sent
 >>> verdict = check(History.of(ops=[
@@ -20,14 +20,14 @@ c1 polled record 9 of t-0 at offset 2 at 0.000005 s, after record 7 at offset 0 
 
 from __future__ import annotations
 
+from tidemark.checkers.clients.check_clients import ClientRun
 from tidemark.checkers.clients.step_anomalies import step_anomalies
-from tidemark.checkers.history.columns.steps import Steps
-from tidemark.checkers.verdict.verdict import INFORMS, VIOLATES, Anomaly, Judgement
+from tidemark.checkers.verdict.verdict import INFORMS, Anomaly
 
 NAME = "poll-skip"
 
 
-def poll_skips(steps: Steps, judgement: Judgement = VIOLATES) -> list[Anomaly]:
+def poll_skips(run: ClientRun) -> list[Anomaly]:
     """All of them, of all keys."""
-    rows = steps.between_polls
-    return step_anomalies(NAME, INFORMS if steps.subscribed else judgement, steps, rows.where(rows.delta > 1))
+    skips, judgement = run.skips(run.steps.between_polls)
+    return step_anomalies(NAME, INFORMS if run.steps.subscribed else judgement, run.steps, skips)

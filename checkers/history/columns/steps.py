@@ -114,6 +114,13 @@ class Steps:
         """Between the records that one operation sent to a key."""
         return self._sends[0]
 
+    def passed(self, rows: StepRows) -> Iterator[tuple[str, int, int]]:
+        """Of each step that skips: its key, the last offset between that somebody saw, and when the step was over, in µs."""
+        versions, columns = self._versions, self._columns
+        before_them = self._positions(rows.after) - 1
+        for after, offset in zip(rows.after.tolist(), versions.offset_at[before_them].tolist(), strict=True):
+            yield columns.keys[columns.row_key[after]], offset, int(columns.time[columns.row_half[after]])
+
     def told(self, rows: StepRows) -> Iterator[tuple[str, list[Step]]]:
         """The steps in words, by the name of their key, each key's in the order of the history."""
         columns = self._columns

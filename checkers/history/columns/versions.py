@@ -186,6 +186,14 @@ class Versions:
         return value[value >= 0]
 
     @cached_property
+    def offset_at(self) -> Ints:
+        """By position: the offset there."""
+        _, position = self._chosen
+        made = np.empty(len(self.value_at), np.int64)
+        made[position[self.places.of]] = self.offset[self.sightings]
+        return made
+
+    @cached_property
     def conflicting(self) -> Ints:
         """The sightings of offsets at which several values were seen."""
         value, _ = self._chosen

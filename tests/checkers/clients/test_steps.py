@@ -106,6 +106,37 @@ def test_its_offset_counts_only_if_it_was_read():
     assert names(info) == []
 
 
+def delete(time, type_, below):
+    return Op(time, "d1", type_, "delete", (("delete", K, below),))
+
+
+def named_and_taken(*ops, nemesis=()):
+    return [(one.name, one.verdict) for one in check(History.of(ops=(*SENT, ALL, *ops), nemesis=nemesis)).anomalies]
+
+
+def test_what_a_client_may_have_deleted_is_not_skipped():
+    """Records 1 and 2 are passed over. The deletion may take effect from its request on, whatever became of it."""
+    for ends in ("ok", "info"):
+        for skip in ([poll("ok", 0), poll("ok", 3)], [poll("ok", 0, 3)]):
+            assert names(delete(3, "invoke", 3), *skip, delete(9, ends, 3)) == []
+            assert len(names(delete(3, "invoke", 2), *skip, delete(9, ends, 2))) == 1
+            assert len(names(delete(3, "invoke", 3), *skip, delete(9, "fail", 3))) == 1
+            assert len(names(*skip, delete(6, "invoke", 3), delete(9, ends, 3))) == 1
+
+
+def test_what_is_passed_over_after_a_deletion_is_skipped():
+    assert names(delete(3, "ok", 2), poll("ok", 0), poll("ok", 2), poll("ok", 4)) == ["poll-skip"]
+
+
+def test_how_far_retention_went_nobody_knows():
+    """Without the replicas' evidence; what comes back is judged as ever."""
+    retained = [(3, 3, 3, "retention", "retention on t-0", None)]
+    skip = poll("ok", 0), poll("ok", 3)
+    assert named_and_taken(*skip) == [("poll-skip", "violation")]
+    assert named_and_taken(*skip, nemesis=retained) == [("poll-skip", "permitted")]
+    assert named_and_taken(poll("ok", 3), poll("ok", 2), nemesis=retained) == [("nonmonotonic-poll", "violation")]
+
+
 def test_evidence():
     (anomaly,) = check(History.of(ops=(*SENT, ALL, poll("ok", 0), poll("ok", 4)))).anomalies
 
