@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -24,8 +25,9 @@ from tidemark.harness.report.fault_words import in_general
 from tidemark.harness.report.what_ran import what_ran
 
 
+@cache
 def environment(*packages: str) -> Environment:
-    """With everything escaped that is not our own markup.
+    """With everything escaped that is not our own markup; made once, as a template is compiled for each.
 
     Args:
         packages: whose templates are looked for first; those of reports are always there.

@@ -172,11 +172,14 @@ class Simulation:
     def run_until(self, until: int) -> None:
         """Deliver events in order of time, then of their making, up to and including ``until``."""
         heap = self._heap
+        if not heap or heap[0][0] > until:
+            self.now = until
+            return
         times = self.times
         trace = self.trace.append
-        ports = {name: actor.port for name, actor in self.actors.items()}
-        latency = self._latency
         detour = self.detour
+        ports = {} if detour is True else {name: actor.port for name, actor in self.actors.items()}
+        latency = self._latency
         watched = self.watched
         while heap and heap[0][0] <= until:
             at, _, port, token, event = heappop(heap)

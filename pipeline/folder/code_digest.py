@@ -100,6 +100,7 @@ def _files(root: Path, rooms: tuple[str, ...]) -> Iterator[Path]:
                 yield path
 
 
+@cache
 def _meaning(source: bytes) -> bytes:
     """The syntax tree without docstrings."""
     tree = ast.parse(source)
