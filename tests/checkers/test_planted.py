@@ -20,6 +20,8 @@ class Log:
         self.ops = []
         self.records = {key: [] for key in KEYS}
         self.at = {}
+        self.left = dict.fromkeys(KEYS, 0)
+        self.deletions = []
         self.value = 0
 
     def add(self, process, type_, f, value, **more):
@@ -49,7 +51,7 @@ class Log:
         self.add(process, "invoke", "poll", (("poll", {}),), final=final)
         answer = {}
         for key in KEYS:
-            begin = self.at.get((process, key), 0)
+            begin = max(self.at.get((process, key), 0), self.left[key])
             end = begin + self.draw(st.integers(0, 3)) if not final else len(self.records[key])
             found = self.records[key][begin:end]
             if found:
@@ -65,6 +67,24 @@ class Log:
         for key in set(KEYS) - kept:
             self.at[process, key] = 0
 
+    def delete(self):
+        """Is asked for, and happens then or when it is answered, or never; and another time is answered, or never."""
+        if self.deletions and self.draw(st.booleans()):
+            process, key, offset, count, outcome = self.deletions.pop()
+            if outcome == "ok":
+                self.left[key] = max(self.left[key], count)
+            self.add(process, outcome, "delete", (("delete", key, offset),))
+            return
+        key = self.draw(st.sampled_from(KEYS))
+        count = self.draw(st.integers(0, len(self.records[key])))
+        offset = self.records[key][count - 1][0] + 1 if count else 0
+        outcome = self.draw(st.sampled_from(("ok", "info", "fail")))
+        process = f"d{len(self.ops)}"
+        self.add(process, "invoke", "delete", (("delete", key, offset),))
+        self.deletions.append((process, key, offset, count, outcome))
+        if outcome != "fail" and self.draw(st.booleans()):
+            self.left[key] = max(self.left[key], count)
+
     def step(self):
         what = self.draw(st.integers(0, 6))
         if what < 3:
@@ -76,11 +96,11 @@ class Log:
 
 
 @st.composite
-def logs(draw):
+def logs(draw, deletes=False):
     log = Log(draw)
     log.send("p0", "ok")
     for _ in range(draw(st.integers(0, 25))):
-        log.step()
+        log.delete() if deletes and draw(st.integers(0, 3)) == 0 else log.step()
     log.poll("c9", final=True)
     return log
 
@@ -95,6 +115,11 @@ def test_a_correct_history_shows_nothing(log):
     history = History.of(ops=log.ops)
 
     assert check(history).anomalies == ()
+
+
+@given(logs(deletes=True))
+def test_a_correct_history_of_which_clients_deleted_shows_nothing(log):
+    assert check(History.of(ops=log.ops)).anomalies == ()
 
 
 @given(logs())
