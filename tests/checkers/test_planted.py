@@ -76,7 +76,8 @@ class Log:
             self.add(process, outcome, "delete", (("delete", key, offset),))
             return
         key = self.draw(st.sampled_from(KEYS))
-        count = self.draw(st.integers(0, len(self.records[key])))
+        there = len(self.records[key])
+        count = self.draw(st.sampled_from((there, there, max(0, there - 1), there // 2)))
         offset = self.records[key][count - 1][0] + 1 if count else 0
         outcome = self.draw(st.sampled_from(("ok", "info", "fail")))
         process = f"d{len(self.ops)}"
@@ -99,7 +100,7 @@ class Log:
 def logs(draw, deletes=False):
     log = Log(draw)
     log.send("p0", "ok")
-    for _ in range(draw(st.integers(0, 25))):
+    for _ in range(draw(st.integers(15, 40) if deletes else st.integers(0, 25))):
         log.delete() if deletes and draw(st.integers(0, 3)) == 0 else log.step()
     log.poll("c9", final=True)
     return log
