@@ -33,10 +33,10 @@ leader() { describe "$1" | grep -o 'Leader: [0-9]*' | grep -o '[0-9]*'; }
 in_sync() { describe "$1" | grep -o 'Isr: [0-9,]*' | grep -o '[0-9]' | wc -l; }
 writes() { tool org.apache.kafka.tools.ConsoleProducer --bootstrap-server "$all" --topic "$1" --reader-property parse.key=true \
     --reader-property key.separator== --command-property acks=all >/dev/null; }
-within=8000
-reads() { # TOPIC WORDS : what is committed
+within=8000 level=read_committed
+reads() { # TOPIC WORDS
     tool org.apache.kafka.tools.consumer.ConsoleConsumer --bootstrap-server "$all" --topic "$1" --timeout-ms $within \
-        --isolation-level read_committed --formatter-property print.key=true --formatter-property key.separator== "${@:2}" | grep = | tr '\n' ' '
+        --isolation-level $level --formatter-property print.key=true --formatter-property key.separator== "${@:2}" | grep = | tr '\n' ' '
 }
 groups() { tool org.apache.kafka.tools.consumer.group.ConsumerGroupCommand --bootstrap-server "$all" "$@"; }
 offset_of() { groups --describe --group "$1" | awk -v topic="$2" '$2 == topic { print $4 }'; } # GROUP TOPIC
@@ -44,13 +44,13 @@ commits() { groups --group "$1" --topic "$2" --reset-offsets --to-offset "$3" --
 waits_for() { # WORDS : up to a minute
     for _ in $(seq 20); do "$@" && return; sleep 2; done
     said "in vain: $*: again"
+    cat program.err 2>/dev/null
     exit 2
 }
 all_in_sync() { for topic in t1 t2 __consumer_offsets; do [ "$(in_sync $topic)" = 3 ] || return; done; }
 asks() { # WORDS : the program does it
     echo "$*" >&3
-    timeout 60 grep -q "done: $*" <(tail -n +1 -f "$work/program.log") || { said "in vain: $*: again"; cat program.err; exit 2; }
-    : >"$work/program.log"
+    waits_for grep -q "done: $*" program.log
 }
 
 for n in 0 1 2 3; do
@@ -84,7 +84,7 @@ pids[9]=$!
 exec 3>asked
 asks commit
 for topic in t1 t2 __consumer_offsets; do
-    tool kafka.admin.ConfigCommand --bootstrap-server "$all" --alter --topic "$topic" --add-config "${compacted//,/,}" >/dev/null
+    tool kafka.admin.ConfigCommand --bootstrap-server "$all" --alter --topic "$topic" --add-config "$compacted" >/dev/null
 done
 away=$(leader __consumer_offsets)
 waits_for all_in_sync
@@ -116,8 +116,8 @@ said "t1 has $t1; g1 ${g1:-no offset}; t2 has $t2"
 echo "goes-on=1" | writes t2
 t2="$(reads t2 --from-beginning)"
 for i in $(seq 3); do commits h t1 "$((i % 2))" >/dev/null; done
-within=30000
-taken="$(reads t2 --group g2 --isolation-level read_uncommitted)"
+within=30000 level=read_uncommitted
+taken="$(reads t2 --group g2)"
 said "after one more record t2 has $t2; a consumer of g2 that reads what is not committed, too, is given: ${taken:-nothing}"
 [[ "$t1" != *ABORTED* ]] || echo "WHAT WAS ABORTED IS READ AS COMMITTED"
 [ "$g1" != 1000 ] || echo "AN OFFSET WHOSE TRANSACTION WAS ABORTED IS COMMITTED"
