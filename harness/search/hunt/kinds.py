@@ -85,7 +85,7 @@ class Kinds:
 def some_fault(
     rng: Random, kind: str, at: int, cluster: ClusterSpec, lasts: int | None = None, role: str | None = None
 ) -> Fault:
-    """A fault of a kind, with whatever it needs."""
+    """A fault of a kind, with whatever it needs; what a scene has before the beginning comes at the beginning."""
     if lasts is None:
         lasts = log_uniform(rng, 100 * MS, 1_600 * MS)
         lasts = lasts if KINDS[kind].doing.at_once else some_time(rng, cluster, lasts)
@@ -96,7 +96,7 @@ def some_fault(
     elif role is not None and rng.random() < 0.7:
         target = role
     partition = rng.randrange(cluster.partitions)
-    return Fault(kind, at, lasts, target, rng.randrange(12), partition, amount, clients=rng.random() < 0.1)
+    return Fault(kind, max(at, 0), lasts, target, rng.randrange(12), partition, amount, clients=rng.random() < 0.1)
 
 
 def some_time(rng: Random, cluster: ClusterSpec, usual: int) -> int:

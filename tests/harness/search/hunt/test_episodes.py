@@ -40,6 +40,7 @@ from tidemark.nodes.families.raft.messages import PermittedVoteRequest
 from tidemark.nodes.families.voting.member import Member
 
 MS = 1_000
+SOON_US = 1_000
 PROFILES_OF_HUNTS = ("intact", "destructive", "retention", "reassignments")
 
 
@@ -851,3 +852,14 @@ def test_groups_that_change_are_tried_with_two_servers_to_spare():
 
     assert shapes.keys() == {(4, 3), (6, 4)}
     assert 30 < shapes[6, 4] < 70
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.7", "kafka-4.0", "raft+pre-vote+membership-change", "bookkeeper"])
+def test_a_scene_may_be_played_at_any_moment(variant):
+    """What it has before the beginning comes at the beginning."""
+    family = family_of(parse_variant(variant))
+    rng, cluster = Random(5), ClusterSpec()
+    for name in PROFILES:
+        kinds = Kinds(name, votes=family.votes, ledgers=family.store is not None)
+        for _ in range(40):
+            assert all(fault.at_us >= 0 for fault in some_scene(rng, kinds, cluster, SOON_US))
