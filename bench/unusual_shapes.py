@@ -61,6 +61,7 @@ FINDINGS = {
     "rebuild-epochs": "forgotten-log-start",
     "begin-anew": "cut-at-a-log-start",
     "log-start-with-cut": "stale-log-start",
+    "log-start-first": "forgotten-log-start",
     "failover-sees-bounces": "a bounce behind a failover (docs/protocol.md)",
 }
 """What repairs the bugs that today's Kafka has; the zoo has the others."""

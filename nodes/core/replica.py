@@ -166,6 +166,8 @@ class Replica:
         if offset > before:
             self.log.start = offset
             self.out.append((now, self.node_id, "log-start", self.name, offset, before, how))
+            if self.variant.log_start_first:
+                self.broker.checkpoint_log_starts()
             if self.cache.truncate_from_start(offset):
                 self.out.append(WriteEpochs(self.name, self.cache.entries()))
 

@@ -194,6 +194,14 @@ class Variant:
         word="log-start-with-cut",
         default=False,
     )
+    log_start_first: bool = switch(
+        "log start that moves (forgotten log start)",
+        "A replica whose log start moves notes that in the checkpoint of log starts at once, before the epochs below it go.",
+        "The checkpoint has the old log start for up to a minute, and after a crash the replica has it again "
+        "(``log.flush.start.offset.checkpoint.interval.ms``).",
+        word="log-start-first",
+        default=False,
+    )
     elr_of_replicas: bool = switch(
         "ELR after a reassignment (KIP-966)",
         "Who is no replica any more leaves the ELR, too.",

@@ -89,6 +89,7 @@ REPAIRED = dict.fromkeys(
         "forget_log_ends",
         "rebuild_epochs",
         "log_start_with_cut",
+        "log_start_first",
         "begin_anew",
         "obeys_last_order",
         "shrink_raises_epoch",

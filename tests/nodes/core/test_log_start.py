@@ -568,3 +568,14 @@ def test_a_cut_below_the_log_start_is_noted_with_the_next_checkpoint_or_at_once(
 
     assert two.replica.log.start == 1
     assert two.done(WriteLogStarts) == noted
+
+
+@pytest.mark.parametrize(
+    ("variant", "noted"), [("kafka-4.0", []), ("kafka-4.0+log-start-first", [WriteLogStarts({T: 3})])]
+)
+def test_a_log_start_that_moves_is_noted_with_the_next_checkpoint_or_before_the_epochs_go(leader, variant, noted):
+    one = leader(variant)
+    files = [action for action in delete(one, 1, 3) if isinstance(action, WriteLogStarts | WriteEpochs)]
+
+    assert files[:-1] == noted
+    assert isinstance(files[-1], WriteEpochs)
