@@ -355,7 +355,7 @@ def of_clients() -> tuple[ClientChecker, ...]:
         ),
         ClientChecker(
             {"duplicate": "One record stands at two offsets."},
-            lambda run: duplicates(run.versions, idempotent=run.meta.get("idempotent", True)),
+            lambda run: duplicates(run.versions, run.fates, idempotent=run.meta.get("idempotent", True)),
             rests_on_memory=True,
         ),
         ClientChecker(

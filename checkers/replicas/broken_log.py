@@ -168,6 +168,8 @@ class BrokenLog(Finder):
             return
         leo = len(replica.records)
         last_epoch = replica.records[-1][0] if replica.records else -1
+        if base_offset == leo <= replica.start:  # nothing is left of what came before
+            return
         if leo < base_offset <= self._replicas.deleted.get(partition, 0) and epoch >= last_epoch:
             return
         self._told[partition, node] = (_gap(base_offset, leo),)

@@ -2,8 +2,9 @@
 
 KIP-966 rests on that word: who shut down cleanly has all that it had, and stays eligible to lead. It is the mark beside the log,
 which names the broker epoch of the process that wrote it, and which the next process takes away before it does anything else. A
-process that was killed, gave up or lost its power or its disk leaves none. What a register request says is of the process before
-the one that sent it, which may be gone by the time that the controller hears it.
+process that was killed, gave up or lost its power or its disk leaves none. Bits that flip in the log of a broker that is not
+running end no process, and leave the mark. What a register request says is of the process before the one that sent it, which may be
+gone by the time that the controller hears it.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(trace=[
@@ -25,19 +26,26 @@ from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "false-clean-shutdown"
+DAMAGE = "damage"
 
 
 def false_clean_shutdowns(points: Iterable[TurningPoint]) -> Iterator[Anomaly]:
     """All of a run."""
     stops: dict[int, Stop] = {}
+    running: set[int] = set()
     heard: dict[int, list[Stop]] = {}
     """Broker → how the processes before those that the controller may hear of next had ended."""
     for index, event in points:
         match event[KIND]:
             case Stop.kind:
-                stops[event[NODE]] = Stop(event)
-            case Start.kind if (stop := stops.get(event[NODE])) is not None:
-                heard.setdefault(event[NODE], []).append(stop)
+                stop = Stop(event)
+                if stop.how != DAMAGE or stop.node in running:
+                    stops[stop.node] = stop
+                running.discard(stop.node)
+            case Start.kind:
+                running.add(event[NODE])
+                if event[NODE] in stops:
+                    heard.setdefault(event[NODE], []).append(stops[event[NODE]])
             case Register.kind:
                 register = Register(event)
                 before = heard.get(register.broker, [])

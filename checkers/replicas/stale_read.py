@@ -1,7 +1,8 @@
 """`stale-read-below-hw`: a consumer was given a record at an offset where another one was committed by then.
 
 It was answered by somebody whose log differs from what is committed: a leader of old that does not know it, or a leader that lacks
-what it must have. Judged as the loss of the record that it was given, where that had been committed too.
+what it must have. Judged as the loss of the record that it was given, where that had been committed too; else as the loss of the
+other one, in whose place it may stand by right.
 
 >>> from tidemark.checkers import History, check, polled
 >>> verdict = check(History.of(ops=[polled(60, "c1", "t-0", (0, 7))], trace=[
@@ -59,5 +60,5 @@ def _anomaly(
         "process": read.op.process, "offset": read.offset, "value": read.value, "committed": other, "since": since,
         "count": len(reads),
     }  # fmt: skip
-    judged = fates.get((key, read.value), VIOLATES)
+    judged = fates.get((key, read.value)) or fates.get((key, other), VIOLATES)
     return Anomaly(NAME, judged.verdict, read.op.time, key, message, judged.clause, judged.breaks, evidence)

@@ -3,7 +3,7 @@
 Where servers change their group themselves, an operator's order is in the memory of whoever leads, and goes with the reign; the
 operator asks the next leader, until the group is as the newest order wants it. So whatever a leader changes is a step towards an
 order that was the newest at some time in its reign: who comes is wanted, and who goes is not. A change begins from the newest group
-that is committed.
+that is committed; which one that is nobody can say any more where a disk was lost, and with it perhaps what was committed.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(isr=False, contract="majority", replicas={"t-0": [1, 2, 3]}, trace=[
@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tidemark.checkers.history.history import NemesisOp
-from tidemark.checkers.history.trace_events import KIND, Lead, Members, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, Lead, Members, Stop, TraceEvent
+from tidemark.checkers.replicas.contract import SPOILT
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "stale-order"
@@ -45,6 +46,8 @@ def stale_orders(
     since: dict[tuple[str, int, int], int] = {}
     settled = {partition: [(_BEFORE_ALL, Group(servers))] for partition, servers in assignment.items()}
     for event in events:
+        if event[KIND] == Stop.kind and Stop(event).how in SPOILT:
+            return
         if event[KIND] == Lead.kind:
             lead = Lead(event)
             since[lead.partition, lead.node, lead.leader_epoch] = lead.time

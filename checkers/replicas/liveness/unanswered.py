@@ -3,7 +3,8 @@ could follow, and nobody told the client in time.
 
 A leader answers a send with acks=all when the high watermark passes it (``DelayedProduce``), and a deletion when the log starts
 of all live replicas have passed it (``DelayedDeleteRecords``), each looked at with the fetch that brings it about. So nobody has
-to ask anybody else, and whatever goes on elsewhere is no excuse.
+to ask anybody else, and whatever goes on elsewhere is no excuse. But a client that gave the request up just before asks once more,
+and it takes a leader to answer it: who leads no longer by then owes nothing.
 
 >>> from tidemark.checkers import History, Op, check
 >>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
@@ -31,7 +32,17 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from tidemark.checkers.history.history import Op
-from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Append, Hw, LogStart, Recovered, TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Append,
+    Hw,
+    LogStart,
+    Recovered,
+    TraceEvent,
+)
 from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.calm import Calm
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
@@ -125,9 +136,9 @@ def unanswered(
         *_committed([one for one in requests if one.f == "send"], trace),
         *_deleted([one for one in requests if one.f == "delete"], trace, replicas, spans),
     ]
-    for request, leader, since in sorted(done):
+    for request, leader, since, led_until in sorted(done):
         until = request.span.end
-        if until - since <= bounds.answer_us or not _covered(spans[leader], Span(since, until)):
+        if min(until, led_until) - since <= bounds.answer_us or not _covered(spans[leader], Span(since, until)):
             continue
         what, came = _WORDS[request.f]
         message = (
@@ -151,8 +162,8 @@ def _covered(spans: Sequence[Span], wanted: Span) -> bool:
     return any(one.begin <= wanted.begin and wanted.end <= one.end for one in spans)
 
 
-def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterator[tuple[Request, int, int]]:
-    """Sends that whoever took them committed in the same reign and life, with that broker, and when.
+def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterator[tuple[Request, int, int, int]]:
+    """Sends that whoever took them committed in the same reign and life, with that broker, when, and until when it led.
 
     A life ends a reign, but for its number: who has lost its disk may vote, and lead, in a generation that it had led in before.
     """
@@ -169,17 +180,21 @@ def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterato
                 break
     marks: dict[tuple[int, str, int], list[tuple[int, Hw]]] = {reign: [] for *_, reign in taken}
     stops: dict[int, list[int]] = {reign[0]: [] for *_, reign in taken}
+    ends: dict[tuple[int, str], list[tuple[int, int]]] = {reign[:2]: [] for *_, reign in taken}
     for index, event in enumerate(trace) if taken else ():
         if event[2] == "hw" and event[6] and (of := marks.get((event[1], event[3], event[5]))) is not None:
             of.append((index, Hw(event)))
         elif event[2] == "stop" and event[1] in stops:
             stops[event[1]].append(index)
+        elif event[2] in _ENDS_WHAT_IT_LED and (ended := ends.get((event[NODE], event[PARTITION]))) is not None:
+            ended.append((index, event[TIME]))
     for index, end, request, reign in taken:
         of = marks[reign]
         later = islice(of, bisect_left(of, index, key=itemgetter(0)), None)
         committed = next(((place, mark.time) for place, mark in later if mark.hw >= end), None)
         if committed is not None and not any(index < stop < committed[0] for stop in stops[reign[0]]):
-            yield request, reign[0], committed[1]
+            led_until = next((time for place, time in ends[reign[:2]] if place > committed[0]), _FOR_EVER)
+            yield request, reign[0], committed[1], led_until
 
 
 def _deleted(
@@ -187,7 +202,7 @@ def _deleted(
     trace: Sequence[TraceEvent],
     replicas: Mapping[str, Sequence[int]],
     well: Mapping[int, Sequence[Span]],
-) -> Iterator[tuple[Request, int, int]]:
+) -> Iterator[tuple[Request, int, int, int]]:
     """Deletions that a leader carried out in a reign that lasted, all replicas being well all the time; and since when all of them
     could follow, whose high watermarks have to have come that far.
     """
@@ -214,9 +229,11 @@ def _deleted(
             elif kind in _ENDS_IT_ALL or (time >= begin and kind in _ENDS_A_REIGN):
                 lasts = False
         if lasts and leader >= 0 and all(mark >= offset for mark in marks.values()):
-            yield request, leader, at
+            yield request, leader, at, end
 
 
 _ENDS_A_REIGN = frozenset({"elect", "lead", "follow", "truncate"})
+_ENDS_WHAT_IT_LED = frozenset({"lead", "follow"})
+_FOR_EVER = 1 << 62
 _ENDS_IT_ALL = frozenset({"reassign", "out-of-order"})
 """From then on nobody is sure who has to follow, or a follower may have given up."""

@@ -47,3 +47,8 @@ def test_a_clean_stop_is_told_of_once():
     twice = [stop(5, "clean"), start(6, 2), register(7, clean=True), stop(8, "crash"), start(9, 3)]
 
     assert found(*twice, register(10, clean=True)) == [(10, "crash")]
+
+
+def test_bits_that_flip_while_nothing_runs_end_no_process():
+    assert found(stop(5, "clean"), stop(6, "damage"), start(9, 2), register(10, clean=True)) == []
+    assert found(stop(5, "damage"), start(9, 2), register(10, clean=True)) == [(10, "damage")]

@@ -58,3 +58,8 @@ def test_where_no_order_is_known_nothing_is_told():
 def test_of_a_reign_that_nobody_saw_begin_and_of_several_clocks_nothing_is_told():
     assert found(changes((1, 2, 3, 4), generation=9), orders=ADDS) == []
     assert found(changes((1, 2, 3, 4)), orders=ADDS, world="docker") == []
+
+
+@pytest.mark.parametrize(("how", "told"), [("disk", 0), ("damage", 0), ("crash", 1)])
+def test_where_a_disk_was_lost_nobody_knows_which_group_is_committed(how, told):
+    assert len(found((65, 2, "stop", "", how), changes((1, 2, 3, 4)), orders=ADDS)) == told
