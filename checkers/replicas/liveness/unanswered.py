@@ -186,7 +186,7 @@ def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterato
             of.append((index, Hw(event)))
         elif event[2] == "stop" and event[1] in stops:
             stops[event[1]].append(index)
-        elif event[2] in _ENDS_WHAT_IT_LED and (ended := ends.get((event[NODE], event[PARTITION]))) is not None:
+        elif event[2] == "follow" and (ended := ends.get((event[NODE], event[PARTITION]))) is not None:
             ended.append((index, event[TIME]))
     for index, end, request, reign in taken:
         of = marks[reign]
@@ -233,7 +233,6 @@ def _deleted(
 
 
 _ENDS_A_REIGN = frozenset({"elect", "lead", "follow", "truncate"})
-_ENDS_WHAT_IT_LED = frozenset({"lead", "follow"})
 _FOR_EVER = 1 << 62
 _ENDS_IT_ALL = frozenset({"reassign", "out-of-order"})
 """From then on nobody is sure who has to follow, or a follower may have given up."""
