@@ -64,6 +64,7 @@ def test_it_is_told_in_an_order_for_reading():
         "epochs after a crash (forgotten log start)",
         "cut at a log start inside a batch",
         "log start of a log that is cut below it (stale log start)",
+        "log start that moves (forgotten log start)",
         "ELR after a reassignment (KIP-966)",
         "a reassignment that is cancelled (KIP-966)",
         "ELR when min ISR is changed (KIP-966)",
