@@ -76,11 +76,14 @@ def _mixture(rng: Random, kinds: Kinds, cluster: ClusterSpec, now: int) -> list[
 
 def with_faults(plan: Plan, faults: list[Fault]) -> Plan:
     """The plan with these faults, in order of time, and an end soon after the last of them has struck, or after one that lasts long
-    is over; brokers that it lacks are others.
+    is over; brokers and partitions that it lacks are others.
     """
     brokers, settings = plan.cluster.brokers, plan.cluster.settings
     latest = max(LATEST_US, end_of_long([one for one in faults if one.at_us <= LATEST_US], settings))
-    faults = sorted((_at_home(replace(one, at_us=min(one.at_us, latest)), brokers) for one in faults), key=_time)
+    faults = [
+        replace(one, at_us=min(one.at_us, latest), partition=one.partition % plan.cluster.partitions) for one in faults
+    ]
+    faults = sorted((_at_home(one, brokers) for one in faults), key=_time)
     end = max((one.at_us for one in faults), default=BEGIN_US) + AFTER_LAST_US
     end = max(end, end_of_long(faults, settings))
     return replace(plan, faults=tuple(faults[:MOST_FAULTS]), faults_end_us=end)

@@ -123,6 +123,16 @@ def test_changed_plans_are_plans():
         one = changed
 
 
+def test_partitions_that_a_smaller_cluster_lacks_are_others():
+    """As a run takes them, modulo their number; a plan's file names no others."""
+    (plan,) = young(1)
+    faults = [replace(plan.faults[0], partition=partition) for partition in (0, 1, 3)]
+
+    assert [fault.partition for fault in with_faults(plan, faults).faults] == [0, 0, 0]
+    both = replace(plan, cluster=replace(plan.cluster, partitions=2))
+    assert [fault.partition for fault in with_faults(both, faults).faults] == [0, 1, 1]
+
+
 def test_brokers_that_a_smaller_cluster_lacks_are_others():
     plan = Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(), (), 0)
     moved = with_faults(plan, [Fault("pause", 9, 9, "b5"), Fault("pause", 9, 9, "b3")])
