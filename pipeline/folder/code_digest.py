@@ -56,7 +56,7 @@ def code_parts(world: str, root: Path = ROOT) -> dict[str, str]:
     if world != "sim":
         for name in RECIPES:
             for path in sorted(p for p in [root / name, *(root / name).rglob("*")] if p.is_file()):
-                parts[path.relative_to(root).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+                parts[path.relative_to(root).as_posix()] = _digest(path.read_bytes())
     return parts
 
 
@@ -69,8 +69,8 @@ def _parts(rooms: tuple[str, ...], root: Path) -> dict[str, str]:
     parts = {"Python": ".".join(platform.python_version_tuple()[:2]), "numpy": _version("numpy")}
     for path in _files(root, rooms):
         content = path.read_bytes()
-        meaning = _meaning(content) if path.suffix == ".py" else content
-        parts[path.relative_to(root).as_posix()] = hashlib.sha256(meaning).hexdigest()[:DIGITS]
+        digest = _digest_of_code(content) if path.suffix == ".py" else _digest(content)
+        parts[path.relative_to(root).as_posix()] = digest
     return parts
 
 
@@ -100,7 +100,16 @@ def _files(root: Path, rooms: tuple[str, ...]) -> Iterator[Path]:
                 yield path
 
 
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:DIGITS]
+
+
 @cache
+def _digest_of_code(source: bytes) -> str:
+    """Kept, as a syntax tree takes milliseconds, and the same files are asked for again."""
+    return _digest(_meaning(source))
+
+
 def _meaning(source: bytes) -> bytes:
     """The syntax tree without docstrings."""
     tree = ast.parse(source)

@@ -32,17 +32,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from tidemark.checkers.history.history import Op
-from tidemark.checkers.history.trace_events import (
-    KIND,
-    NODE,
-    PARTITION,
-    TIME,
-    Append,
-    Hw,
-    LogStart,
-    Recovered,
-    TraceEvent,
-)
+from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Append, Hw, LogStart, Recovered, TraceEvent
 from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.calm import Calm
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
@@ -186,8 +176,8 @@ def _committed(sends: Sequence[Request], trace: Sequence[TraceEvent]) -> Iterato
             of.append((index, Hw(event)))
         elif event[2] == "stop" and event[1] in stops:
             stops[event[1]].append(index)
-        elif event[2] == "follow" and (ended := ends.get((event[NODE], event[PARTITION]))) is not None:
-            ended.append((index, event[TIME]))
+        elif event[2] == "follow" and (ended := ends.get((event[1], event[3]))) is not None:
+            ended.append((index, event[0]))
     for index, end, request, reign in taken:
         of = marks[reign]
         later = islice(of, bisect_left(of, index, key=itemgetter(0)), None)
@@ -232,7 +222,7 @@ def _deleted(
             yield request, leader, at, end
 
 
-_ENDS_A_REIGN = frozenset({"elect", "lead", "follow", "truncate"})
 _FOR_EVER = 1 << 62
+_ENDS_A_REIGN = frozenset({"elect", "lead", "follow", "truncate"})
 _ENDS_IT_ALL = frozenset({"reassign", "out-of-order"})
 """From then on nobody is sure who has to follow, or a follower may have given up."""
