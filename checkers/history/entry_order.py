@@ -16,13 +16,15 @@ from tidemark.checkers.history.history import History, Op, Value
 from tidemark.checkers.history.line_shapes import shown
 from tidemark.checkers.history.trace_events import NODE, TIME, TraceEvent
 
+SENDING = ("send", "txn")
+"""What an operation is that sends; whatever else is in the value of another one, nobody asks."""
 Sends = tuple[tuple[str, type, Value], ...]
 """The keys and values of what half an operation sends, with their types: 1 is neither true nor 1.0."""
 
 
 def sends_of(op: Op) -> Sends:
     """What half an operation sends, wherever it lies."""
-    if op.f not in ("send", "txn") or op.value.__class__ not in (tuple, list):
+    if op.f not in SENDING or op.value.__class__ not in (tuple, list):
         return ()
     found = []
     for micro in op.value:

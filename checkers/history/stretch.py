@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, INVOKE, SEND, Columns, Ints
-from tidemark.checkers.history.entry_order import Half, Sends, Stretch
+from tidemark.checkers.history.entry_order import SENDING, Half, Sends, Stretch
 
 
 def stretch_of(columns: Columns, places: Sequence[int], *, only_sends: bool = False) -> Stretch | None:
@@ -69,6 +69,8 @@ def _other_sends(columns: Columns, invoked: Ints, completed: Ints) -> bool:
 
 def _sends(columns: Columns, half: int) -> Sends:
     """What one half sends, as `sends_of` its operation."""
+    if columns.fs[columns.f[half]] not in SENDING:
+        return ()
     begin, end = np.searchsorted(columns.row_half, (half, half + 1))
     found = []
     for row in range(begin, end):

@@ -349,6 +349,15 @@ SPOILERS = [one_else, one_odd, one_odd, one_odd_all_over, one_value, one_value, 
 @settings(max_examples=150, deadline=None)
 @given(files())
 @example(b'{"kind":"op","time":0,"process":"p","type":"invoke","f":"send","value":[["send","a",1]]}\n' * 8)
+@example(
+    b'{"kind":"op","time":0,"process":"1","type":"invoke","f":"poll","value":[["send","a",null]]}\n'
+    + b"".join(
+        b'{"kind":"op","time":%d,"process":"p","type":"%s","f":"txn","value":[["poll",{}]]}\n'
+        % (5 + n, (b"invoke", b"ok")[n % 2])
+        for n in range(8)
+    )
+    + b'{"kind":"op","time":40,"process":"1","type":"ok","f":"poll","value":[["poll",{}]]}\n'
+)
 def test_a_file_read_at_once_is_what_it_is_line_by_line(data: bytes) -> None:
     expected = line_by_line(data)
 
