@@ -62,6 +62,8 @@ FINDINGS = {
     "begin-anew": "cut-at-a-log-start",
     "log-start-with-cut": "stale-log-start",
     "log-start-first": "forgotten-log-start",
+    "keep-last-epoch": "back-below-its-log-start",
+    "cut-ends-at-batch": "hole-behind-a-cut",
     "failover-sees-bounces": "a bounce behind a failover (docs/protocol.md)",
 }
 """What repairs the bugs that today's Kafka has; the zoo has the others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tidemark.nodes.core.epoch_cache import EpochCache
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochCache
 from tidemark.nodes.core.log import Batch
 
 
@@ -100,12 +100,14 @@ class RecoveryRules(NamedTuple):
         rebuild_epochs: without the clean mark, take all epochs from the batches, and none from the file.
         skip_epoch_0: add no entry for leader epoch 0 (KAFKA-10432).
         epochs_pile_up: an epoch that is added drives out none that begins no earlier (before KAFKA-7415).
+        keep_last_epoch: where no record is left, keep the latest epoch of the file, as if it began at the log's end.
     """
 
     keep_short_logs: bool = False
     rebuild_epochs: bool = False
     skip_epoch_0: bool = False
     epochs_pile_up: bool = False
+    keep_last_epoch: bool = False
 
 
 def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recovered:  # noqa: B008 (it is immutable)
@@ -141,6 +143,8 @@ def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recover
             batches, epochs, hw, leo = [], [], start, start
         cache = EpochCache(tuple(epochs))
         cache.truncate_from_start(start)
+        if rules.keep_last_epoch and leo <= start and cache.latest == UNDEFINED and files.epochs:
+            cache.assign(files.epochs[-1][0], leo)
         hw = hw if leo < start else max(hw, start)
         partitions[name] = RecoveredPartition(batches, cache.entries(), hw, start, leo)
     clean_broker_epoch = -1 if image.clean_broker_epoch is None else image.clean_broker_epoch

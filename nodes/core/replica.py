@@ -138,6 +138,8 @@ class Replica:
         """Truncate the log, the epoch cache and the high watermark to ``offset``, also where the records end before it."""
         before, start = self.log.leo, self.log.start
         records_end = self.log.truncate(offset)
+        if self.variant.cut_ends_at_batch:
+            self.log.truncate(records_end)
         after = self.log.leo
         if self.log.start < start and self.variant.log_start_with_cut:
             self.broker.checkpoint_log_starts()

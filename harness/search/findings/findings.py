@@ -125,7 +125,8 @@ FINDINGS: tuple[Finding, ...] = (
         "docs/findings/back-below-its-log-start.md",
         "after an unclean election a replica whose log starts beyond its leader's records is in sync without them",
         "the later leader's log start had moved beyond it (recovered)",
-        lambda variant: isinstance(variant, Variant) and variant.delete_records,
+        lambda variant: isinstance(variant, Variant) and variant.delete_records and not variant.keep_last_epoch,
+        "keep-last-epoch",
     ),
     Finding(
         "a cut at a log start",
@@ -162,8 +163,11 @@ FINDINGS: tuple[Finding, ...] = (
         "docs/findings/hole-behind-a-cut.md",
         "a cut inside a batch removes the whole batch, and the log goes on behind it",
         "a cut fell inside a batch, and the whole batch went",
-        lambda variant: isinstance(variant, Variant) and variant.truncation == "kip101",
-        names=("broken-log",),
+        lambda variant: (
+            isinstance(variant, Variant) and variant.truncation == "kip101" and not variant.cut_ends_at_batch
+        ),
+        "cut-ends-at-batch",
+        ("broken-log",),
     ),
 )
 """The more particular first."""

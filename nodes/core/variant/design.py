@@ -202,6 +202,24 @@ class Variant:
         word="log-start-first",
         default=False,
     )
+    keep_last_epoch: bool = switch(
+        "epochs of a log without records (back behind a deletion)",
+        "A replica that starts keeps its latest epoch also where all its records were deleted, so that its leader can tell whether "
+        "the logs differ.",
+        "A replica that starts drops an epoch whose records were all deleted: its first fetch names none, and is taken for one of "
+        "the same log (Kafka's LogLoader.load).",
+        word="keep-last-epoch",
+        need=EPOCH_CACHE,
+        default=False,
+    )
+    cut_ends_at_batch: bool = switch(
+        "cut inside a batch (hole behind a cut)",
+        "A log that is cut inside a batch ends where that batch began.",
+        "A log that is cut inside a batch loses the whole batch, and goes on at the offset of the cut: the offsets between are "
+        "nowhere on this replica (Kafka's LocalLog.truncateTo).",
+        word="cut-ends-at-batch",
+        default=False,
+    )
     elr_of_replicas: bool = switch(
         "ELR after a reassignment (KIP-966)",
         "Who is no replica any more leaves the ELR, too.",
@@ -302,8 +320,13 @@ class Variant:
     @property
     def recovery(self) -> RecoveryRules:
         """How a replica of this design recovers its log."""
-        bugs = self.bugs
-        return RecoveryRules("KAFKA-8306" in bugs, self.rebuild_epochs, "KAFKA-10432" in bugs, not self.epoch_on_lead)
+        return RecoveryRules(
+            keep_short_logs="KAFKA-8306" in self.bugs,
+            rebuild_epochs=self.rebuild_epochs,
+            skip_epoch_0="KAFKA-10432" in self.bugs,
+            epochs_pile_up=not self.epoch_on_lead,
+            keep_last_epoch=self.keep_last_epoch,
+        )
 
     @property
     def rule(self) -> TruncationRule:

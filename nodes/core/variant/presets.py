@@ -90,6 +90,8 @@ REPAIRED = dict.fromkeys(
         "rebuild_epochs",
         "log_start_with_cut",
         "log_start_first",
+        "keep_last_epoch",
+        "cut_ends_at_batch",
         "begin_anew",
         "obeys_last_order",
         "shrink_raises_epoch",

@@ -65,6 +65,8 @@ def test_it_is_told_in_an_order_for_reading():
         "cut at a log start inside a batch",
         "log start of a log that is cut below it (stale log start)",
         "log start that moves (forgotten log start)",
+        "epochs of a log without records (back behind a deletion)",
+        "cut inside a batch (hole behind a cut)",
         "ELR after a reassignment (KIP-966)",
         "a reassignment that is cancelled (KIP-966)",
         "ELR when min ISR is changed (KIP-966)",

@@ -383,6 +383,15 @@ def test_a_cut_inside_a_batch_drops_all_of_it(follower, batch):
     assert two.replica.leo == 21
 
 
+def test_repaired_the_log_ends_where_the_batch_began(follower, batch):
+    two = follower("kafka-2.1+cut-ends-at-batch", batches=[batch(0, 1, *range(11)), batch(11, 1, *range(15))], hw=22)
+    told_end(two, 1, 1, 21)
+
+    assert two.traced("truncate") == [(11, 26, "to the end of common epoch 1", 5)]
+    assert two.traced("hole") == []
+    assert (two.replica.leo, two.replica.hw) == (11, 11)
+
+
 def test_an_epoch_without_records_at_the_logs_end_goes_in_a_cut_that_cuts_no_record(follower):
     """KAFKA-10706: the follower led epoch 4 and wrote nothing."""
     two = follower("kafka-2.1", epochs=((1, 0), (3, 2), (4, 4)))

@@ -209,3 +209,23 @@ def test_unless_all_epochs_are_taken_from_the_batches(started, epochs):
 
 def test_after_a_clean_stop_the_file_is_believed(started):
     assert started(epochs=((3, 7),), rules=RecoveryRules(rebuild_epochs=True), mark=7).epochs == ((3, 7),)
+
+
+@pytest.mark.parametrize("mark", [7, None], ids=["clean", "crash"])
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_the_epoch_of_a_log_whose_records_were_all_deleted_goes_unless_it_is_to_be_kept(started, mark, rebuild):
+    """docs/findings/back-below-its-log-start.md."""
+    keep = RecoveryRules(rebuild_epochs=rebuild, keep_last_epoch=True)
+    for kafka, repaired in ((RecoveryRules(), keep), (RecoveryRules(rebuild_epochs=rebuild), keep)):
+        assert started(8, batches=0, base=8, epochs=((3, 8),), rules=kafka, mark=mark).epochs == ()
+        assert started(8, batches=0, base=8, epochs=((3, 8),), rules=repaired, mark=mark).epochs == ((3, 8),)
+
+
+def test_also_of_a_log_that_ends_below_its_start_and_begins_there(started):
+    assert started(9, rules=RecoveryRules(keep_last_epoch=True)).epochs == ((3, 9),)
+
+
+def test_but_no_epoch_that_has_no_record_in_a_log_that_has_some(started):
+    found = started(6, epochs=((2, 6), (3, 7), (4, 8)), rules=RecoveryRules(keep_last_epoch=True))
+
+    assert found.epochs == ((2, 6), (3, 7))
