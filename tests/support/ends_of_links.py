@@ -1,0 +1,3 @@
+"""The ends of links that are no brokers."""
+
+CONTROLLER, CLIENTS = 0, -1
