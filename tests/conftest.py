@@ -25,7 +25,7 @@ from tidemark.harness.machines.kafka_image import build_kafka_image
 from tidemark.harness.machines.leftovers import every
 from tidemark.harness.runs import own_rules
 
-pytest.register_assert_rewrite("local_cluster")
+pytest.register_assert_rewrite("local_cluster", "played_nodes")
 
 _engine = pytest.StashKey[OneEngine]()
 
