@@ -3,7 +3,6 @@
 A server that hears of no leader stands for election within two session time-outs (Raft, section 5.2), and who votes is up to date
 or stands itself. Two that stand at once split the votes now and then, so one bound is three such rounds. A partition that somebody
 owns by a lock (BookKeeper's) is free when the owner's session has ended; who takes over asks store, bookies, and the store again.
-It also copies, entry by entry, what may be confirmed: the time in which bookies store one entry after the other does not count.
 
 >>> from tidemark.checkers import History, check
 >>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
@@ -22,7 +21,6 @@ Nobody has led t-0 from 0.000050 s to 0.000200 s, though servers 2, 3 of its 3 w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.replicas.liveness.bounds import Bounds
@@ -59,15 +57,12 @@ def nobody_leads(
 ) -> Iterator[Anomaly]:
     """Where it lasted for longer than it may. A partition whose servers change is not judged."""
     votes = any(event[KIND] == "vote" for event in points)
-    shortest = bounds.voted_us if votes else bounds.owned_us
+    bound = bounds.voted_us if votes else bounds.owned_us
     moved = {event[PARTITION] for event in points if event[KIND] in _MOVES}
     for partition, span in sorted(_without(points, replicas, end), key=lambda one: (one[1], one[0])):
         for (key, well), other in able.closed:
             both = span.common(other)
-            if key != partition or partition in moved or both.length_us <= shortest:
-                continue
-            bound = shortest if votes else shortest + _copied_us(points, partition, both, bounds)
-            if both.length_us <= bound:
+            if key != partition or partition in moved or both.length_us <= bound:
                 continue
             message = (
                 f"Nobody has led {partition} from {seconds(both.begin)} to {seconds(both.end)}, though servers "
@@ -76,13 +71,6 @@ def nobody_leads(
             )
             evidence = {"well": [*well], "since": both.begin, "until": both.end, "bound_us": bound}
             yield Anomaly(NAME, VIOLATION, both.begin + bound, partition, message, evidence=evidence)
-
-
-def _copied_us(points: Sequence[TraceEvent], partition: str, span: Span, bounds: Bounds) -> int:
-    """So long of the span bookies stored one entry soon after the other."""
-    stored = [event[TIME] for event in points if event[KIND] == "stored" and event[PARTITION] == partition]
-    within = [time for time in stored if span.begin <= time <= span.end]
-    return sum(gap for before, time in pairwise(within) if (gap := time - before) <= bounds.close_us)
 
 
 def _without(points: Sequence[TraceEvent], replicas: Mapping[str, Sequence[int]], end: int) -> list[tuple[str, Span]]:

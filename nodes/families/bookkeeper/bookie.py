@@ -120,9 +120,10 @@ class Bookie:
         self._confirmed(m.ledger, m.lac)
 
     def read_lac(self, _now: int, m: ReadLac) -> None:
-        """Fence, and say what is confirmed."""
+        """Fence, and say what is confirmed, or that it cannot be known here."""
         self._fence(m.ledger)
-        self._answer(m.source, ReadLacResponse, m.ledger, self._lac(m.ledger), m.correlation)
+        status = UNKNOWN if self._in_limbo(m.ledger) else OK
+        self._answer(m.source, ReadLacResponse, m.ledger, status, self._lac(m.ledger), m.correlation)
 
     def recovery_read(self, _now: int, m: RecoveryRead) -> None:
         """Say whether the entry is here."""

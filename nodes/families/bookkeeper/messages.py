@@ -59,11 +59,12 @@ class ReadLac:
 
 @dataclass(slots=True)
 class ReadLacResponse:
-    """The answer."""
+    """The answer; ``UNKNOWN`` of a bookie that has lost its disk and may have had entries."""
 
     source: int
     partition: str
     ledger: int
+    status: str
     lac: int
     correlation: int
 

@@ -125,8 +125,11 @@ class Takeover:
     # Fencing
 
     def on_lac(self, now: int, m: ReadLacResponse) -> None:
-        """Enough have been fenced when nobody can find an ack quorum among the others."""
-        if self.phase != FENCE or m.correlation != self._correlation:
+        """Enough have been fenced when nobody can find an ack quorum among the others.
+
+        Who does not know what it had does not count (``RRQuorumCoverageSet``).
+        """
+        if self.phase != FENCE or m.correlation != self._correlation or m.status != OK:
             return
         self._answers[m.source] = OK
         self._lac = max(self._lac, m.lac)

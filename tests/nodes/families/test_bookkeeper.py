@@ -66,7 +66,7 @@ class Shelf:
 
     def fence(self, ledger=1):
         (answer,) = self.do(self.bookie.read_lac, 0, ReadLac(3, P, ledger, 1))
-        return answer.lac
+        return answer.lac if answer.status == OK else answer.status
 
     def read(self, entry=0, *, ledger=1, fence=True):
         (answer,) = self.do(self.bookie.recovery_read, 0, RecoveryRead(3, P, ledger, entry, fence, 1))
@@ -129,6 +129,8 @@ def test_what_is_confirmed_comes_with_the_next_entry():
 def test_a_bookie_that_has_lost_its_disk_does_not_know():
     shelf = Shelf(limbo=2)
 
+    assert shelf.fence(ledger=2) == "unknown"
+    assert shelf.fence(ledger=3) == -1
     assert shelf.read(ledger=2) == "unknown"
     assert shelf.add(ledger=2) == "fenced"
     assert shelf.read(ledger=3) == "no-such-entry"

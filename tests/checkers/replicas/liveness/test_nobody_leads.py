@@ -36,17 +36,6 @@ def test_the_next_leader_comes_within_the_bound(led, bound):
     assert found([DIED, led_by_2(51 + bound)], led=led) == [(50, 51 + bound)]
 
 
-def test_while_bookies_store_entry_after_entry_a_takeover_is_under_way():
-    copied = [(time, 3, "stored", "t-0", time, 1, (time,)) for time in range(60, 91, 2)]
-    others = [(time, 3, "stored", "t-1", time, 1, (time,)) for time in range(60, 91, 2)]
-    paused = [copied[0], copied[-1]]
-
-    assert found([DIED, *copied, led_by_2(50 + OWNED + 30)], led=(LED,)) == []
-    assert found([DIED, *copied, led_by_2(51 + OWNED + 30)], led=(LED,)) == [(50, 51 + OWNED + 30)]
-    for too_little in (others, paused):
-        assert found([DIED, *too_little, led_by_2(51 + OWNED)], led=(LED,)) == [(50, 51 + OWNED)]
-
-
 def test_a_paused_leader_is_as_good_as_none():
     pause = (50, "strike", 0, "pause", {"node": 1, "nodes": [1]})
 
