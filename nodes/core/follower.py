@@ -156,6 +156,10 @@ class Following:
         replica = self.replica
         log = replica.log
         out = replica.out
+        if m.start < log.start == log.leo and replica.cache.latest == UNDEFINED and replica.variant.keep_last_epoch:
+            replica.begin_at(now, m.start, f"nothing in common: to the leader's log start {m.start}")
+            self.fetch(now)
+            return
         if not self.established:
             self.established = True
             out.append((now, replica.node_id, "fetched", replica.name, self.epoch, self.leader))

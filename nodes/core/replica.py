@@ -181,6 +181,8 @@ class Replica:
         log = self.log
         start, leo = log.start, log.leo
         log.begin_at(offset)
+        if offset < start and self.variant.log_start_with_cut:
+            self.broker.checkpoint_log_starts()
         self.out.append(BeginAt(self.name, offset))
         if leo > start:
             self.out.append((now, self.node_id, "truncate", self.name, start, leo, why, self.leader_epoch))

@@ -205,7 +205,8 @@ class Variant:
     keep_last_epoch: bool = switch(
         "epochs of a log without records (back behind a deletion)",
         "A replica that starts keeps its latest epoch also where all its records were deleted, so that its leader can tell whether "
-        "the logs differ.",
+        "the logs differ. A follower that has no record, and no epoch in common with its leader, begins anew where that "
+        "one's log does.",
         "A replica that starts drops an epoch whose records were all deleted: its first fetch names none, and is taken for one of "
         "the same log (Kafka's LogLoader.load).",
         word="keep-last-epoch",

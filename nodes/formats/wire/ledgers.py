@@ -56,7 +56,9 @@ SHAPES: dict[int, Shape] = {
     1031: Shape("AddResponse", _ENTRY | {"status": "string", "recovery": "bool"}),
     1032: Shape("WriteLac", _WHO | {"ledger": "int64", "lac": "int64"}),
     1033: Shape("ReadLac", _WHO | {"ledger": "int64", "correlation": "int64"}),
-    1034: Shape("ReadLacResponse", _WHO | {"ledger": "int64", "status": "string", "lac": "int64", "correlation": "int64"}),
+    1034: Shape(
+        "ReadLacResponse", _WHO | {"ledger": "int64", "status": "string", "lac": "int64", "correlation": "int64"}
+    ),
     1035: Shape("RecoveryRead", _ENTRY | {"fence": "bool", "correlation": "int64"}),
     1036: Shape("RecoveryReadResponse", _ENTRY | {"status": "string", "batch": "records", "correlation": "int64"}),
     1037: Shape("ReadEntries", _WHO | {"ledger": "int64", "first": "int64"}),

@@ -370,6 +370,44 @@ def test_after_it_began_anew_it_tells_of_its_first_fetch_once_more(follower, bat
     assert two.traced("fetched") == [(5, 1)]
 
 
+@pytest.mark.parametrize(
+    ("variant", "found"), [("kafka-4.0", (4, 5, [4])), ("kafka-4.0+keep-last-epoch", (1, 5, [1, 4]))]
+)
+def test_a_log_with_nothing_in_common_goes_on_behind_its_leaders_records_or_begins_with_them(
+    follower, batch, variant, found
+):
+    """docs/findings/back-below-its-log-start.md: what lies below its log start it has not, and it has no epoch that would tell."""
+    two = began_at_4(follower, variant)
+    got(two, 2, batch(4, 5, 74), hw=5, start=1)
+    if found[0] == 1:
+        assert fetches(two)[-1][0] == 1
+        got(two, 3, batch(1, 1, 71, 72, 73), batch(4, 5, 74), hw=5, start=1)
+
+    assert log(two) == found
+
+
+def test_what_it_has_in_common_it_keeps(follower, batch):
+    two = began_at_4(follower, "kafka-4.0+keep-last-epoch")
+    got(two, 2, batch(4, 5, 74), hw=5, start=4)
+    got(two, 3, hw=5, start=5)
+    got(two, 4, batch(5, 5, 75), hw=5, start=1)
+
+    assert log(two) == (5, 6, [4, 5])
+
+
+@pytest.mark.parametrize(
+    ("variant", "noted"),
+    [("kafka-4.0+keep-last-epoch", []), ("kafka-4.0+keep-last-epoch+log-start-with-cut", [WriteLogStarts({})])],
+)
+def test_a_log_start_that_goes_back_is_noted_with_the_next_checkpoint_or_at_once(follower, batch, variant, noted):
+    two = follower(variant, batches=[batch(0, 1, 70, 71, 72, 73)], epochs=(), hw=4, log_start=4)
+    two.tick(2_000 * MS)
+    got(two, 2_001 * MS, batch(4, 5, 74), hw=5, start=1)
+
+    assert two.replica.log.start == 1
+    assert two.done(WriteLogStarts) == noted
+
+
 # The leader's log start lies inside a batch
 
 
