@@ -2,7 +2,8 @@
 
 It was answered by somebody whose log differs from what is committed: a leader of old that does not know it, or a leader that lacks
 what it must have. Judged as the loss of the record that it was given, where that had been committed too; else as the loss of the
-other one, in whose place it may stand by right.
+other one, in whose place it may stand by right. Where the record that it was given had been deleted on purpose, another one may
+stand in its place.
 
 >>> from tidemark.checkers import History, check, polled
 >>> verdict = check(History.of(ops=[polled(60, "c1", "t-0", (0, 7))], trace=[
@@ -18,10 +19,11 @@ c1 was given record 7 of t-0 at offset 0 at 0.000060 s, where record 8 was commi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.replicas.committed import Committed
+from tidemark.checkers.replicas.contract import DELETED
 from tidemark.checkers.replicas.unsettled_reads import Read
 from tidemark.checkers.verdict.verdict import VIOLATES, Anomaly, Judgement, seconds
 
@@ -44,13 +46,17 @@ def stale_reads(
         other = committed.another_at(read.key, read.offset, read.value, read.op.time - patience_us)
         if other is not None:
             found.setdefault(read.key, []).append((read, *other))
-    return [_anomaly(key, stale, fates) for key, stale in sorted(found.items())]
+    return [_anomaly(key, stale, fates, committed.deleted_values(key)) for key, stale in sorted(found.items())]
 
 
 def _anomaly(
-    key: str, reads: Sequence[tuple[Read, Value, int]], fates: Mapping[tuple[str, Value], Judgement]
+    key: str,
+    reads: Sequence[tuple[Read, Value, int]],
+    fates: Mapping[tuple[str, Value], Judgement],
+    deleted: Collection[Value],
 ) -> Anomaly:
-    read, other, since = reads[0]
+    """The first that is no deleted record's, or, if all are, the first."""
+    read, other, since = next((one for one in reads if one[0].value not in deleted), reads[0])
     more = "" if len(reads) == 1 else f" (and {len(reads) - 1} more such reads)"
     message = (
         f"{read.op.process} was given record {read.value} of {key} at offset {read.offset} at {seconds(read.op.time)}, where "
@@ -60,5 +66,6 @@ def _anomaly(
         "process": read.op.process, "offset": read.offset, "value": read.value, "committed": other, "since": since,
         "count": len(reads),
     }  # fmt: skip
-    judged = fates.get((key, read.value)) or fates.get((key, other), VIOLATES)
+    by_deletion = DELETED if read.value in deleted else None
+    judged = fates.get((key, read.value)) or by_deletion or fates.get((key, other), VIOLATES)
     return Anomaly(NAME, judged.verdict, read.op.time, key, message, judged.clause, judged.breaks, evidence)

@@ -31,6 +31,16 @@ def test_from_a_leader_of_old_whose_record_was_lost():
     assert stale(polled(60, "c1", P, (0, 7), (1, 8))) == [("violation", 1, 8, 5, 50, 1)]
 
 
+def test_what_was_deleted_on_purpose_may_have_another_record_in_its_place():
+    """The next leader has not heard of the deletion, and begins below."""
+    gone = [(32, 1, "log-start", P, 2, 0, "delete-records")]
+    trace = [*OLD, *gone, *NEW]
+
+    assert stale(polled(60, "c1", P, (1, 8)), trace=trace) == [("permitted", 1, 8, 5, 50, 1)]
+    kept = [*OLD, (32, 1, "log-start", P, 1, 0, "delete-records"), *NEW]
+    assert stale(polled(60, "c1", P, (1, 8)), trace=kept) == [("violation", 1, 8, 5, 50, 1)]
+
+
 def test_before_the_other_record_was_committed_it_was_right():
     assert stale(polled(35, "c1", P, (0, 7), (1, 8))) == []
 
