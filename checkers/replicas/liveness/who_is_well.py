@@ -62,6 +62,8 @@ class WhoIsWell:
         self.well: set[int] = set()
         """The brokers that are, at this moment."""
         self._fenced: set[int] = set()
+        self._registrations: dict[int, int] = {}
+        """Broker → how many of its registrations no clean stop and no fence have ended."""
         end = max((*(op[0] for op in nemesis), *(event[TIME] for event in trace[-1:])), default=0)
         self._steps = sorted(
             [
@@ -114,17 +116,20 @@ class WhoIsWell:
                 self.silent_since.setdefault(node, event[TIME])
                 self._paused.discard(node)
                 self._stopping.discard(node)
-                if trace_events.Stop(event).how == "disk":
+                how = trace_events.Stop(event).how
+                if how == "disk":
                     self._without_log.add((node, ""))
+                elif how == "clean":
+                    self._registrations[node] = 0
             case "log-lost":
                 self._without_log.add((node, event[PARTITION]))
             case "start":
                 self.down.discard(node)
                 self.silent_since.pop(node, None)
-            case "fence" if self._tells_unfenced:
-                self._fenced.add(trace_events.Fence(event).broker)
-            case "register" if self._tells_unfenced:
-                self._fenced.add(trace_events.Register(event).broker)
+            case "fence":
+                self._fence(trace_events.Fence(event).broker)
+            case "register":
+                self._register(trace_events.Register(event).broker)
             case "unfence":
                 self._fenced.discard(trace_events.Unfence(event).broker)
             case "pause":
@@ -135,6 +140,19 @@ class WhoIsWell:
                 self.silent_since.pop(node, None)
             case "reassign":
                 self._assignment[event[PARTITION]] = trace_events.Reassign(event).replicas
+
+    def _fence(self, broker: int) -> None:
+        """With ZooKeeper a controller may see only now that a broker was gone that has registered again since."""
+        left = self._registrations[broker] = max(0, self._registrations.get(broker, 1) - 1)
+        if self._tells_unfenced or not left:
+            self._fenced.add(broker)
+
+    def _register(self, broker: int) -> None:
+        self._registrations[broker] = self._registrations.get(broker, 0) + 1
+        if self._tells_unfenced:
+            self._fenced.add(broker)
+        else:
+            self._fenced.discard(broker)
 
     def staying(self) -> list[int]:
         """The brokers that the controller has no reason to take out of an ISR: they run, and neither shut down nor are fenced."""

@@ -33,6 +33,38 @@ def test_who_shuts_down_is_not_well_until_its_next_life_however_soon_the_fault_i
     assert well == {0: {1, 2}, 10: {1}, 20: {1}, 30: {1}, 40: {1}, 41: {1, 2}}
 
 
+def test_whose_session_has_ended_is_not_well_until_it_is_registered_again_or_unfenced():
+    """With ZooKeeper nobody is unfenced."""
+    trace = [
+        (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+        (10, 0, "fence", "", 2),
+        (20, 0, "register", "", 2, 3, False),
+    ]
+    with_zookeeper, with_kraft = (
+        WhoIsWell([*trace, *more], [], brokers=[1, 2]) for more in ([], [(30, 0, "unfence", "", 2)])
+    )
+
+    assert {time: {*with_zookeeper.well} for time in with_zookeeper.moments()} == {0: {1, 2}, 10: {1}, 20: {1, 2}}
+    assert {time: {*with_kraft.well} for time in with_kraft.moments()} == {0: {1, 2}, 10: {1}, 20: {1}, 30: {1, 2}}
+
+
+def test_who_was_back_before_the_controller_saw_that_it_was_gone_is_well():
+    """A bounce (KIP-380); after a clean stop there is none to be seen."""
+    elected, registered = (
+        (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+        (1, 0, "register", "", 2, 2, True),
+    )
+    bounced = [(10, 2, "stop", "", "crash"), (11, 2, "start", "", 2), (12, 0, "register", "", 2, 3, False)]
+    again = [(10, 2, "stop", "", "clean"), *bounced[1:]]
+    well = []
+    for life in (bounced, again):
+        state = WhoIsWell([elected, registered, *life, (20, 0, "fence", "", 2)], [], brokers=[1, 2])
+        well.append({time: {*state.well} for time in state.moments()})
+
+    assert [one[12] for one in well] == [{1, 2}, {1, 2}]
+    assert [one[20] for one in well] == [{1, 2}, {1}]
+
+
 def test_who_is_restarted_to_mend_its_log_directory_is_not_well_until_its_next_life():
     trace = [
         (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
