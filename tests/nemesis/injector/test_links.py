@@ -1,10 +1,10 @@
 """Which links a fault cuts, slows or makes lossy, and when they are whole again."""
 
 import pytest
-from ends_of_links import CLIENTS, CONTROLLER
 
 from tidemark.nemesis import Fault
 from tidemark.nemesis.kinds import CONTROLLER_LINKS
+from tidemark.nemesis.links import CONTROLLER, EVERYONE
 
 
 def links(world, key=0):
@@ -66,7 +66,7 @@ def test_clients_are_cut_off_if_the_fault_says_so(world, kind):
     w, _ = world(Fault(kind, 5, 10, clients=True))
     w.until(5)
 
-    assert both((1, CLIENTS)) <= links(w)
+    assert both((1, EVERYONE)) <= links(w)
 
 
 @pytest.mark.parametrize("kind", ["halves", "one-way-in", "from-controller", "slow", "late-leadership"])
@@ -74,7 +74,7 @@ def test_other_link_faults_leave_the_clients_alone(world, kind):
     w, _ = world(Fault(kind, 5, 10, clients=True))
     w.until(5)
 
-    assert not any(CLIENTS in link for link in links(w))
+    assert not any(EVERYONE in link for link in links(w))
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """What faults ask of the cluster: elections, fast failovers, replicas and logs that move, settings, voters."""
 
 import pytest
-from ends_of_links import CONTROLLER
 
 from tidemark.nemesis import Fault
+from tidemark.nemesis.links import CONTROLLER
 
 # Elections asked for
 

@@ -1,10 +1,10 @@
 """What faults do to processes, machines, records, log directories and files, and how each heals."""
 
 import pytest
-from ends_of_links import CONTROLLER
 
 from tidemark.nemesis import Fault
 from tidemark.nemesis.damage import Damage
+from tidemark.nemesis.links import CONTROLLER
 
 # Processes that stop and start
 

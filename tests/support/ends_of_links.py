@@ -1,3 +1,0 @@
-"""The ends of links that are no brokers."""
-
-CONTROLLER, CLIENTS = 0, -1
