@@ -198,6 +198,7 @@ OF_REPLICAS: Final = (
         {
             "forgotten-voter-change": "It was answered that a voter of the controllers was added or removed, and it was not.",
             "voters-jump": "More than one voter of the controllers came or went at once.",
+            "missed-voters": "A controller has a change of the voters in its log, and does not heed it.",
             "metadata-minority": "What the controllers committed is in the logs of no majority of their voters.",
         },
         find=lambda run: quorum_voters(event for _, event in run.points),

@@ -226,6 +226,10 @@ class Voters(Event):
     offset: int
     voters: tuple[tuple[int, str], ...]
 
+class VotersRead(Event):
+    offset: int
+    voters: Nodes
+
 class VoterChanged(Event):
     how: str
     voter: int

@@ -1,11 +1,14 @@
-"""`forgotten-voter-change`, `voters-jump` and `metadata-minority`: what a quorum of controllers must not do whose voters come and
-go (KIP-853).
+"""`forgotten-voter-change`, `voters-jump`, `missed-voters` and `metadata-minority`: what a quorum of controllers must not do whose
+voters come and go (KIP-853).
 
 `forgotten-voter-change`: it was answered that a voter was added or removed, and no change that was committed did that: the changes
 that were answered, in their order, are none of those between one committed record of voters and the next. Once for each.
 
 `voters-jump`: two committed records of voters that follow each other differ by more than one voter. Then a majority of the one need
 not meet a majority of the other. Once for each pair.
+
+`missed-voters`: a node has a record of voters in its log, and knows that it is committed, and has never read it: it counts
+majorities by others. Not of the first record. Once for each record and node.
 
 `metadata-minority`: at the end, what some node knew to be committed is in the logs of no majority of the voters, as the last
 committed record names them, nor of those that one more change could have made of them. Who left no log may hold it.
@@ -28,11 +31,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from tidemark.checkers.history.trace_events import KIND, MetadataLog, TraceEvent, VoterChanged, Voters
+from tidemark.checkers.history.trace_events import KIND, NODE, MetadataLog, TraceEvent, VoterChanged, Voters, VotersRead
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
-FORGOTTEN, JUMP, MINORITY = "forgotten-voter-change", "voters-jump", "metadata-minority"
-_KINDS = frozenset({Voters.kind, VoterChanged.kind, MetadataLog.kind})
+FORGOTTEN, JUMP, MISSED, MINORITY = "forgotten-voter-change", "voters-jump", "missed-voters", "metadata-minority"
+_FOR_EVER = 1 << 62
+_KINDS = frozenset({Voters.kind, VoterChanged.kind, VotersRead.kind, MetadataLog.kind})
 _DONE = {"add": "added to", "remove": "removed from"}
 
 
@@ -45,6 +49,7 @@ def quorum_voters(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
     logs = list(MetadataLog.among(events))
     if line and logs:
         yield from _minority(line, logs)
+        yield from _missed(line, logs, list(VotersRead.among(events)))
 
 
 def _jumps(line: list[Voters]) -> Iterator[Anomaly]:
@@ -81,6 +86,25 @@ def _forgotten(line: list[Voters], answered: Iterable[VoterChanged]) -> Iterator
         )
         evidence = {"how": one.how, "voter": one.voter, "directory": one.directory}
         yield Anomaly(FORGOTTEN, VIOLATION, one.time, "", words, evidence=evidence)
+
+
+def _missed(line: list[Voters], logs: list[MetadataLog], read: list[VotersRead]) -> Iterator[Anomaly]:
+    """Whose log holds a record took it from a leader, and reads what it takes at once. A snapshot stands for a record as well."""
+    ends = [event.offset for event in line[1:]] + [_FOR_EVER]
+    for log in logs:
+        of_node = [event for event in read if event[NODE] == log.node]
+        if not of_node:  # its lines are not read, or the trace is from before December 2026
+            continue
+        for record, end in zip(line[1:], ends[1:], strict=True):
+            voters = tuple(sorted(node for node, _ in record.voters))
+            taken = any(record.offset <= event.offset < end and event.voters == voters for event in of_node)
+            if not taken and log.start <= record.offset < log.hw:
+                words = (
+                    f"Node {log.node} has in its metadata log, at offset {record.offset}, that the voters are {_named(record)}, "
+                    "and has never read it: it counted majorities by others, until it read of voters again."
+                )
+                evidence = {"node": log.node, "offset": record.offset}
+                yield Anomaly(MISSED, VIOLATION, record.time, "", words, evidence=evidence)
 
 
 def _minority(line: list[Voters], logs: list[MetadataLog]) -> Iterator[Anomaly]:

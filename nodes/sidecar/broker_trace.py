@@ -89,6 +89,8 @@ class BrokerTrace:
                 self._node_event(event)
                 if isinstance(event, e.QuorumRole) and event.leads:
                     entries.append((at, self.node, "controls", "", event.epoch))
+                elif isinstance(event, e.VotersRead):
+                    entries.append((at, self.node, "voters-read", "", event.offset, event.voters))
                 elif isinstance(event, e.LogDirOffline):
                     entries.append((at, self.node, "log-dir", "", event.directory.rpartition("/")[2], "offline"))
                 continue
@@ -267,6 +269,7 @@ _OF_THE_NODE = (
     e.Fatal,
     e.QuorumRole,
     e.MetadataCommitted,
+    e.VotersRead,
     e.LogDirOffline,
 )
 

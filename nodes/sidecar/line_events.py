@@ -40,6 +40,14 @@ class MetadataCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class VotersRead:
+    """This node has read a record of voters in its metadata log, or in a snapshot up to ``offset``, and counts by them."""
+
+    offset: int
+    voters: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ShuttingDown:
     """An orderly shutdown began."""
 
@@ -217,6 +225,7 @@ Event: TypeAlias = (
     | Fatal
     | QuorumRole
     | MetadataCommitted
+    | VotersRead
     | LogDirOffline
     | Loaded
     | Removed

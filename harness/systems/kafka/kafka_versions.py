@@ -30,6 +30,7 @@ OLDEST_WITH_KRAFT: Number = (3, 3)
 OLDEST_WITH_LOG_DIRECTORIES_IN_KRAFT: Number = (3, 7)
 OLDEST_WITH_CONTROLLERS_ADDRESS: Number = (3, 9)
 OLDEST_WITH_DYNAMIC_QUORUM: Number = (3, 9)
+OLDEST_WITH_CONSUMER_GROUP_HEARTBEATS: Number = (4, 0)
 OLDEST_WITH_SHARE_GROUPS: Number = (4, 1)
 """Since then there is the first version of their requests that is still spoken; switched off at first (KIP-932)."""
 SHARE_GROUPS_ARE_ON: Number = (4, 2)
@@ -164,6 +165,11 @@ class KafkaVersion:
     def has_dynamic_quorum(self) -> bool:
         """Whether it has several controllers that can be other ones while it runs (KIP-853)."""
         return self.controllers > 1 and _number(self.version) >= OLDEST_WITH_DYNAMIC_QUORUM
+
+    @property
+    def has_consumer_group_heartbeats(self) -> bool:
+        """Whether members of consumer groups are given their partitions by the coordinator (KIP-848)."""
+        return _number(self.version) >= OLDEST_WITH_CONSUMER_GROUP_HEARTBEATS
 
     @property
     def has_share_groups(self) -> bool:

@@ -321,12 +321,9 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     def workload(self, order: WorkloadOrder) -> Workload:
         if order.plan.workload.object is None:
             return super().workload(order)
-        from tidemark.harness.clients.group_offsets import GroupOffsets
-        from tidemark.harness.systems.outside.object_workload import ObjectClients
+        from tidemark.harness.systems.kafka.group_offset_clients import GroupOffsetClients
 
-        cluster = order.plan.cluster
-        partition, patience_s = next(iter(cluster.assignment())), cluster.settings.produce_timeout_us / 1e6
-        return ObjectClients(order, lambda: GroupOffsets(partition, patience_s))
+        return GroupOffsetClients(order, members=self.kafka.has_consumer_group_heartbeats)
 
     def promise_of(self, plan: Plan) -> str | None:
         """Of what lies in an internal topic nobody knows who was in sync."""

@@ -36,6 +36,7 @@ _OF_QUORUM: dict[str, Read] = {
     "org.apache.kafka.raft.FollowerState": quorum_lines.read,
     "org.apache.kafka.raft.LeaderState": quorum_lines.read,
     "org.apache.kafka.raft.QuorumState": quorum_lines.read,
+    "org.apache.kafka.raft.internals.KRaftControlRecordStateMachine": quorum_lines.read_voters,
 }
 
 

@@ -85,3 +85,44 @@ def test_who_left_no_log_may_hold_it_and_who_does_not_vote_counts_nothing():
 def test_a_change_that_is_not_committed_may_have_made_a_majority_of_others():
     """Of two voters one holds it: another that was being added may be the second of three."""
     assert found(voters(1, 2, A, B), log(0, 20, 20), log(1, 5, 5), log(2, 20, 20)) == []
+
+
+def read(time, node, offset, *those):
+    return (time, node, "voters-read", "", offset, those)
+
+
+REMOVED = [voters(1, 2, A, B, C), voters(5, 9, A, C), changed(6, "remove", B)]
+HERE = [read(0, node, 2, 0, 1, 2) for node in (0, 1, 2)]
+
+
+def test_who_has_a_record_of_voters_in_its_log_has_read_it():
+    all_read = [read(4, node, 9, 0, 2) for node in (0, 1, 2)]
+
+    assert found(*REMOVED, *HERE, *all_read, *(log(node, 20, 20) for node in (0, 1, 2))) == []
+    assert found(*REMOVED, *HERE, *all_read[:2], *(log(node, 20, 20) for node in (0, 1, 2))) == [
+        ("missed-voters", {"node": 2, "offset": 9})
+    ]
+
+
+def test_what_a_node_reads_later_does_not_make_up_for_what_it_missed():
+    """It counted by others in between."""
+    back = [voters(7, 15, A, B, C), changed(8, "add", B), read(7, 2, 15, 0, 1, 2)]
+
+    assert found(*REMOVED, *HERE, *back, log(2, 20, 20)) == [("missed-voters", {"node": 2, "offset": 9})]
+
+
+def test_a_record_that_was_cut_off_stands_for_none_though_it_lay_further_on():
+    assert found(*REMOVED, *HERE, read(3, 2, 12, 1, 2), log(2, 20, 20)) == [("missed-voters", {"node": 2, "offset": 9})]
+
+
+def test_a_snapshot_stands_for_what_lies_before_it():
+    assert found(*REMOVED, *HERE, read(6, 2, 14, 0, 2), log(2, 20, 20)) == []
+    assert found(*REMOVED, *HERE, (90, 2, "metadata-log", "", 12, 20, ((14, 1),), ((12, 20, 1, 7),))) == []
+
+
+def test_what_a_node_does_not_know_to_be_committed_it_need_not_have_read():
+    assert found(*REMOVED, *HERE, log(0, 20, 9), log(1, 20, 9)) == []
+
+
+def test_of_a_node_whose_lines_tell_of_no_voters_nobody_knows():
+    assert found(*REMOVED, log(2, 20, 20)) == []

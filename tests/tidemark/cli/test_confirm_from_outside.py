@@ -111,7 +111,7 @@ def test_sessions_of_a_plan_become_as_long_as_the_systems():
 
 @pytest.mark.systems
 def test_as_long_as_no_plan_is_sturdy_more_are_hunted(cli, monkeypatch):
-    monkeypatch.setattr(confirm, "MOST_PLANS", 2)
+    monkeypatch.setattr(confirm, "MOST_PLANS", 6)
     monkeypatch.setattr(confirm, "STURDY", 99)
     _, said, _ = cli(*HUNT, "--times", "1")
 

@@ -87,7 +87,7 @@ def test_the_rest_is_kept_and_restored():
 @pytest.mark.systems
 def test_a_hunt_makes_losses_of_near_misses():
     hunt = Hunt(Attempt("kafka-0.11", Quarry(("lost-committed-write",))), "intact", ClusterSpec(), 1)
-    found = [one for progress in islice(hunt.rounds(), 8) for one in progress.found]
+    found = [one for progress in islice(hunt.rounds(), 20) for one in progress.found]
 
     made = [one for one in found if one.made_of]
     assert made

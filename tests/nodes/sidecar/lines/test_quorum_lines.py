@@ -2,10 +2,16 @@
 
 import pytest
 
-from tidemark.nodes.sidecar.line_events import MetadataCommitted, QuorumRole
+from tidemark.nodes.sidecar.line_events import MetadataCommitted, QuorumRole, VotersRead
 from tidemark.nodes.sidecar.lines import LineReader
 
 STATE, LEADER, FOLLOWER = (f"org.apache.kafka.raft.{name}" for name in ("QuorumState", "LeaderState", "FollowerState"))
+VOTERS = "org.apache.kafka.raft.internals.KRaftControlRecordStateMachine"
+VOTER = (
+    "{}=VoterNode(voterKey=ReplicaKey(id={}, directoryId=Optional[KdRhPcHnTW6Kl8sYtVZx0A]), listeners=Endpoints(endpoints="
+    "{{ListenerName(CONTROLLER)=/127.0.0.1:29100}}), supportedKRaftVersion=SupportedVersionRange[min_version:0, max_version:1])"
+)
+LATEST = f"Latest set of voters is VoterSet(voters={{{VOTER.format(0, 0)}, {VOTER.format(12, 12)}}}) at offset "
 OFFSET = "LogOffsetMetadata(offset={}, metadata=Optional[(segmentBaseOffset=0,relativePositionInSegment=9)])"
 LED = "Leader(localId=1, epoch=7, epochStartOffset=40, voterStates={})"
 LED_SINCE_3_9 = "Leader(localReplicaKey=ReplicaKey(id=1, directoryId=x), epoch=7, epochStartOffset=40)"
@@ -30,6 +36,9 @@ HEARD = f"High watermark set to Optional[{OFFSET.format(44)}] from {OFFSET.forma
         (LEADER, "INFO", FIRST, [MetadataCommitted(41)]),
         (LEADER, "DEBUG", NEXT, [MetadataCommitted(43)]),
         (FOLLOWER, "TRACE", HEARD, [MetadataCommitted(44)]),
+        (VOTERS, "INFO", LATEST + "312", [VotersRead(312, (0, 12))]),
+        (VOTERS, "INFO", LATEST + "-1", [VotersRead(-1, (0, 12))]),
+        (VOTERS, "INFO", "Latest kraft.version is KRAFT_VERSION_1 at offset 1", []),
     ],
 )
 def test_lines(logger, level, words, events):
