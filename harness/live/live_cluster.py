@@ -218,9 +218,16 @@ class LiveCluster(ClusterNodes):
         """Wait until everything that was begun is done.
 
         Raises:
-            RunError: it failed, or takes more than four minutes.
+            RunError: it failed, or takes more than four minutes; whose process had ended by itself is told, too.
         """
-        self.run_loop.settle(SETTLE_S)
+        try:
+            self.run_loop.settle(SETTLE_S)
+        except RunError as error:
+            ended = (
+                f"; the process of {self.nodes[death['node']].name} had ended: {death['log'] or 'it printed nothing'}"
+                for death in self.processes.died
+            )
+            raise RunError(f"{error}{''.join(ended)}") from None
 
     def close(self, *, go_on: bool = False) -> bool:
         """End lanes, faults, and processes unless they are to go on; what cannot be ended (a machine that is gone) is let be.

@@ -3,6 +3,7 @@
 import pytest
 from played_nodes import booted, settle, told
 
+from tidemark.harness.evidence.run_error import RunError
 from tidemark.nemesis.damage import Damage
 
 
@@ -181,3 +182,15 @@ def test_a_broker_that_a_full_disk_ended_breaks_nothing_off(system):
 
     assert cluster.processes.died == []
     assert cluster.processes.starved == {(1, 1)}
+
+
+def test_what_is_not_done_in_time_is_told_with_the_processes_that_had_ended(cluster, monkeypatch):
+    cluster.nodes[1].end_itself("fatal")
+    settle(cluster)
+
+    def never(_within_s):
+        raise RunError("it is not done")
+
+    monkeypatch.setattr(cluster.run_loop, "settle", never)
+    with pytest.raises(RunError, match=rf"it is not done; the process of {cluster.nodes[1].name} had ended: last words"):
+        cluster.settle()
