@@ -192,5 +192,7 @@ def test_what_is_not_done_in_time_is_told_with_the_processes_that_had_ended(clus
         raise RunError("it is not done")
 
     monkeypatch.setattr(cluster.run_loop, "settle", never)
-    with pytest.raises(RunError, match=rf"it is not done; the process of {cluster.nodes[1].name} had ended: last words"):
+    with pytest.raises(
+        RunError, match=rf"it is not done; the process of {cluster.nodes[1].name} had ended: last words"
+    ):
         cluster.settle()
