@@ -251,6 +251,12 @@ def _are_pairs(value: Json) -> bool:
     return isinstance(value, tuple) and all(_are_ints(pair) and len(pair) == 2 for pair in value)
 
 
+def _are_voters(value: Json) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(one, tuple) and len(one) == 2 and _is_int(one[0]) and isinstance(one[1], str) for one in value
+    )
+
+
 def _are_entries(value: Json) -> bool:
     return isinstance(value, tuple) and all(
         isinstance(entry, tuple) and len(entry) == 4 and all(map(_is_int, entry)) for entry in value
@@ -333,6 +339,7 @@ _TRACE: Mapping[str, _Shape] = {
     "values": (_are_values, "a list of integers or strings"),
     "cache": (_are_pairs, "a list of [epoch, offset]"),
     "snapshots": (_are_pairs, "a list of [offset, epoch]"),
+    "voters": (_are_voters, "a list of [node, directory]"),
     "entries": (_are_entries, "a list of [base offset, next offset, epoch, checksum]"),
     "batches": (_are_batches, "a list of [base offset, epoch, values]"),
 }

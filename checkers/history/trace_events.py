@@ -228,7 +228,7 @@ class Voters(Event):
 
 class VotersRead(Event):
     offset: int
-    voters: Nodes
+    counted: Nodes
 
 class VoterChanged(Event):
     how: str

@@ -97,7 +97,7 @@ def _missed(line: list[Voters], logs: list[MetadataLog], read: list[VotersRead])
             continue
         for record, end in zip(line[1:], ends[1:], strict=True):
             voters = tuple(sorted(node for node, _ in record.voters))
-            taken = any(record.offset <= event.offset < end and event.voters == voters for event in of_node)
+            taken = any(record.offset <= event.offset < end and event.counted == voters for event in of_node)
             if not taken and log.start <= record.offset < log.hw:
                 words = (
                     f"Node {log.node} has in its metadata log, at offset {record.offset}, that the voters are {_named(record)}, "

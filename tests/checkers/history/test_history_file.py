@@ -28,11 +28,12 @@ records = st.lists(values, max_size=3).map(tuple)
 SHAPES = {
     **dict.fromkeys(("how", "reason", "words", "what", "role", "waiting_for", "directory"), texts),
     **dict.fromkeys(("is_leader", "clean", "ok", "answered", "committed", "on"), st.booleans()),
-    **dict.fromkeys(("isr", "maximal", "elr", "replicas", "adding", "removing", "bookies"), brokers),
+    **dict.fromkeys(("isr", "maximal", "elr", "replicas", "adding", "removing", "bookies", "counted"), brokers),
     **dict.fromkeys(("base_offset", "to", "start", "leo"), offsets),
     "values": records,
     "cache": st.lists(st.tuples(ints, offsets), max_size=3).map(tuple),
     "snapshots": st.lists(st.tuples(ints, ints), max_size=3).map(tuple),
+    "voters": st.lists(st.tuples(ints, texts), max_size=3).map(tuple),
     "entries": st.lists(st.tuples(ints, ints, ints, ints), max_size=3).map(tuple),
     "batches": st.lists(st.tuples(offsets, ints, records), max_size=3).map(tuple),
 }
