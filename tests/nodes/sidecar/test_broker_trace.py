@@ -222,6 +222,12 @@ def test_a_log_directory_that_the_broker_has_taken_offline_is_told_by_its_name(b
     assert told(broker_trace, e.LogDirOffline("/data/first")) == [("log-dir", "", "first", "offline")]
 
 
+def test_what_a_node_does_in_a_quorum_of_controllers_is_told(broker_trace):
+    seen = e.QuorumRole(7, leads=True), e.QuorumRole(8, leads=False), e.VotersRead(59, (1, 2))
+
+    assert told(broker_trace, *seen) == [("controls", "", 7), ("voters-read", "", 59, (1, 2))]
+
+
 def test_a_log_that_begins_anew_while_one_lies_in_a_directory_that_failed_has_lost_what_that_holds(tail):
     aside = {"t-0": "first"}
     broker_trace = BrokerTrace(2, ["t-0"], lambda _: tail, {}, lambda partition: aside.get(partition, ""))
