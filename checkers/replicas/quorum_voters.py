@@ -90,12 +90,12 @@ def _forgotten(line: list[Voters], answered: Iterable[VoterChanged]) -> Iterator
 
 def _missed(line: list[Voters], logs: list[MetadataLog], read: list[VotersRead]) -> Iterator[Anomaly]:
     """Whose log holds a record took it from a leader, and reads what it takes at once. A snapshot stands for a record as well."""
-    ends = [event.offset for event in line[1:]] + [_FOR_EVER]
+    ends = [*(event.offset for event in line[2:]), _FOR_EVER]
     for log in logs:
         of_node = [event for event in read if event[NODE] == log.node]
         if not of_node:  # its lines are not read, or the trace is from before December 2026
             continue
-        for record, end in zip(line[1:], ends[1:], strict=True):
+        for record, end in zip(line[1:], ends, strict=False):
             voters = tuple(sorted(node for node, _ in record.voters))
             taken = any(record.offset <= event.offset < end and event.counted == voters for event in of_node)
             if not taken and log.start <= record.offset < log.hw:

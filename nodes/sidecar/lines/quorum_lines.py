@@ -30,8 +30,6 @@ def read(_replicas: KnownReplicas, head: Head) -> list[Event]:
 def read_voters(_replicas: KnownReplicas, head: Head) -> list[Event]:
     """A line's events."""
     found = _VOTERS.search(head.message)
-    return (
-        []
-        if found is None
-        else [VotersRead(int(found[2]), tuple(sorted({int(one) for one in _VOTER.findall(found[1])})))]
-    )
+    if found is None:
+        return []
+    return [VotersRead(int(found[2]), tuple(sorted(map(int, _VOTER.findall(found[1])))))]

@@ -38,7 +38,7 @@ def test_what_was_confirmed_outlasts_leader_and_coordinator(executed):
 
 
 def test_kafka_4_1_gives_a_record_again_that_lies_in_a_batch_before_the_groups_start(executed):
-    """KAFKA-19954, which 4.2.0 has repaired: on 4.1.1 in 4 of 4 runs of such a plan, on 4.3.1 in none of 2."""
+    """KAFKA-19954, which 4.2.0 has repaired: on 4.1.1 in 4 of 4 runs of such a plan (later once not), on 4.3.1 in none of 2."""
     faults = tuple(Fault("crash", S + 3 * S * n // 2, S // 2, target="leader") for n in range(5))
     work = WorkloadSpec(4, 1, 60_000, 80_000, 10)
     plan = Plan(0, 0, 12, "by hand", ClusterSpec(), work, faults, 9 * S)
