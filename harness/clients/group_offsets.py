@@ -77,6 +77,8 @@ class GroupConnection(BrokerConnection):
 class GroupOffsets:
     """Reads and writes what groups have committed of one partition. Implements `tidemark.harness.clients.client.Client`.
 
+    For each operation it asks anew who the coordinator is, as a tool does that an operator starts.
+
     Args:
         partition: such as ``t-0``.
         patience_s: for a connection, and for each answer.
@@ -86,7 +88,6 @@ class GroupOffsets:
         self._partition, self._patience_s = partition, patience_s
         self._first: GroupConnection | None = None
         self._connections: dict[Address, GroupConnection] = {}
-        self._coordinators: dict[str, Address] = {}
 
     def open(self, address: Address) -> None:
         """Connect to a broker, which is asked for coordinators."""
@@ -110,9 +111,7 @@ class GroupOffsets:
 
     def _coordinator_of(self, group: str) -> GroupConnection:
         assert self._first is not None  # noqa: S101 - it was opened
-        if group not in self._coordinators:
-            self._coordinators[group] = self._first.coordinator_of(group)
-        address = self._coordinators[group]
+        address = self._first.coordinator_of(group)
         if address not in self._connections:
             self._connections[address] = GroupConnection(address, self._patience_s)
         return self._connections[address]

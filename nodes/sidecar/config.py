@@ -46,6 +46,7 @@ class SidecarConfig:
         libs: the directory with Kafka's jars.
         peers: address → node.
         partitions: partition → its replicas; others are not looked at.
+        coordinators: partition → its replicas, of the topics in which coordinators keep what they know.
         kafka: a listener of the JVM that is the sidecar's own.
         data: the log directory. trace: file. process: file for the number and start time of the main JVM.
         quiet: the JVM logs what it would by default, and nothing is traced of the partitions' logs: for measurements.
@@ -72,6 +73,7 @@ class SidecarConfig:
     proxies: tuple[ProxyConfig, ...] = ()
     peers: dict[str, int] = field(default_factory=dict)
     partitions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    coordinators: dict[str, tuple[int, ...]] = field(default_factory=dict)
     quiet: bool = False
     raises_features: bool = False
     quorum: bool = False
@@ -118,6 +120,7 @@ class SidecarConfig:
             proxies=tuple(_proxy(entry) for entry in take.listed("proxies")),
             peers=_peers(take.mapping("peers", optional=True)),
             partitions=_partitions(take.mapping("partitions", optional=True)),
+            coordinators=_partitions(take.mapping("coordinators", optional=True)),
             kafka=address(take.text("kafka"), "kafka"),
             admin=address(take.text("admin"), "admin"),
             data=take.path("data"),

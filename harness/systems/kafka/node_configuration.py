@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.machines.machine import INTERNAL_PORT
+from tidemark.harness.systems.kafka.internal_topics import coordinators_of
 from tidemark.harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from tidemark.harness.systems.kafka.kafka_versions import KafkaVersion, protocol_for
 from tidemark.harness.systems.kafka.places import KafkaPlaces
@@ -93,6 +94,7 @@ def node_configuration(
         "proxies": _proxies(place, zookeeper=zookeeper) if proxied else [],
         "peers": {machines[n].inner_ip: n for n in (CONTROLLER, *cluster.broker_ids())},
         "partitions": {name: list(replicas) for name, replicas in cluster.assignment().items()},
+        "coordinators": coordinators_of(deployment.workload, cluster),
         "kafka": f"127.0.0.1:{_sidecar_port(kraft_controller=kraft_controller, proxied=proxied)}",
         "admin": f"127.0.0.1:{here.admin_port}",
         "data": data,

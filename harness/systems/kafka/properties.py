@@ -7,7 +7,7 @@ Times are whole milliseconds to Kafka. What the settings of a run do not say is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tidemark.harness.clients.share_limits import DELIVERIES, LEAST_LOCK_MS, lock_ms
 from tidemark.harness.machines.machine import HOST_PORT, INTERNAL_PORT
@@ -223,41 +223,6 @@ def topic_configs(cluster: ClusterSpec) -> Properties:
     return {
         "min.insync.replicas": str(cluster.settings.min_isr),
         "unclean.leader.election.enable": _truth(cluster.settings.unclean_election),
-    }
-
-
-class InternalTopic(NamedTuple):
-    """A topic in which coordinators keep what they know.
-
-    Attributes:
-        partitions: how many it has.
-        first: which broker leads the first of them, counted from 0.
-        cleanup: how what is old goes.
-    """
-
-    name: str
-    partitions: int
-    first: int = 0
-    cleanup: str = "compact"
-
-
-def internal_topic(cluster: ClusterSpec, topic: InternalTopic) -> tuple[dict[str, list[int]], Properties]:
-    """Partitions and settings of a topic that coordinators keep, as brokers would make it themselves (``TransactionStateManager``,
-    ``GroupCoordinator``, ``ShareCoordinator``), but that it lies on brokers that clients reach (beside ZooKeeper node 0 is a
-    broker, too), and that nobody is elected who was not in sync.
-    """
-    brokers = cluster.broker_ids()
-    replicas = {
-        f"{topic.name}-{number}": [
-            brokers[(topic.first + number + place) % len(brokers)] for place in range(cluster.replication_factor)
-        ]
-        for number in range(topic.partitions)
-    }
-    return replicas, {
-        "cleanup.policy": topic.cleanup,
-        "compression.type": "uncompressed",
-        "min.insync.replicas": str(cluster.settings.min_isr),
-        "unclean.leader.election.enable": "false",
     }
 
 

@@ -23,6 +23,7 @@ from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.kafka.control import KafkaControl
 from tidemark.harness.systems.kafka.disk import read_disk
 from tidemark.harness.systems.kafka.evidence import segments_of
+from tidemark.harness.systems.kafka.internal_topics import INTERNAL_TOPICS
 from tidemark.harness.systems.kafka.interpretation import interpret, not_verified, read_as
 from tidemark.harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from tidemark.harness.systems.kafka.kafka_versions import (
@@ -38,11 +39,8 @@ from tidemark.harness.systems.kafka.metadata_files import metadata_log_of
 from tidemark.harness.systems.kafka.node_configuration import LIBRARIES, node_configuration, voters
 from tidemark.harness.systems.kafka.properties import (
     CONTROLLERS,
-    COORDINATED,
     QUORUM_PORT,
-    InternalTopic,
     JvmPlace,
-    internal_topic,
     server_properties,
     topic_configs,
 )
@@ -52,7 +50,7 @@ from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import HAS_TRANSACTIONS, SystemRefusalError
 from tidemark.nemesis.kinds import CHANGES_VOTERS, MOVES_LOGS
 from tidemark.nemesis.object_workload import GROUP_OFFSETS
-from tidemark.nemesis.plan import SHARE_GROUP, TRANSACTIONS
+from tidemark.nemesis.plan import SHARE_GROUP
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 from tidemark.nodes.formats.log_directories import EMPTY, FAIL, MEND
 
@@ -89,17 +87,6 @@ NOBODY_S = 5.0
 OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
 OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
-INTERNAL_TOPICS = {
-    TRANSACTIONS: (InternalTopic("__transaction_state", COORDINATED),),
-    GROUP_OFFSETS: (InternalTopic("__consumer_offsets", 1),),
-    SHARE_GROUP: (
-        InternalTopic("__consumer_offsets", 1, first=2),
-        InternalTopic("__share_group_state", 1, first=1, cleanup="delete"),
-    ),
-}
-"""Workload → the topics in which its coordinators keep what they know. Of a share group the coordinator of members, that of states,
-and the leader of the records are three brokers at first.
-"""
 ONE_LOG_DIRECTORY = (
     "{name} has one log directory for each broker, because Kafka with KRaft has several since 3.7 (KIP-858): use kafka:2.8.2 or "
     "kafka:3.9.2"
@@ -269,7 +256,7 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         config = topic_configs(deployment.cluster)
         self._ask(controls, "create-topics", TOPIC_S, partitions=partitions, config=config)
         for internal in INTERNAL_TOPICS.get(deployment.workload, ()):
-            partitions, config = internal_topic(deployment.cluster, internal)
+            partitions, config = internal.replicas(deployment.cluster), internal.config(deployment.cluster)
             self._ask(controls, "create-topics", TOPIC_S, partitions=partitions, config=config)
         if deployment.workload == SHARE_GROUP:
             self._open_share_group(deployment)

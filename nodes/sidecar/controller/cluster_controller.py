@@ -68,6 +68,7 @@ class ClusterController:
         self._operations = operations or Operations(config.kafka, config.node, peers)
         self._log = open_controller_log(config) if decisions is None else decisions
         self._raises_features = config.raises_features
+        self._told_of, self._coordinators = config.partitions, config.coordinators
         self._tasks: list[asyncio.Task[None]] = []
         self._latest_us = 0
         self._held: list[Entry] = []
@@ -147,14 +148,16 @@ class ClusterController:
     # An operator's deeds
 
     async def create_topics(self, partitions: Mapping[str, Sequence[int]], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Create the topics of these partitions: partition → its replicas. Ends when each has a leader.
+        """Create the topics of these partitions: partition → its replicas. Ends when each of which the log is to tell has a
+        leader.
 
         Raises:
             CommandError: Kafka refused, or did not answer.
         """
         settings = {name: str(value) for name, value in config.items()}
         await self._asked(self._operations.create_topics(partitions, settings))
-        await self._until(lambda: all(self._state(name).get("leader", -1) >= 0 for name in partitions))
+        told = [name for name in partitions if name in self._told_of]
+        await self._until(lambda: all(self._state(name).get("leader", -1) >= 0 for name in told))
         return {}
 
     async def delete_topics(self, topics: Collection[str]) -> dict[str, Any]:
@@ -260,7 +263,7 @@ class ClusterController:
         return set(state.get("replicas", ())) - set(state.get("removing", ()))
 
     async def elect(self, partition: str, how: str, target: int) -> dict[str, Any]:
-        """An operator's election; leader and leader epoch after it.
+        """An operator's election; leader and leader epoch after it. Coordinators go where an operator sends the leader.
 
         Kafka elects the first replica that may lead, so for another target the replicas are given another order for as long as it
         takes. With ZooKeeper each change of the order raises the leader epoch by one more.
@@ -274,20 +277,45 @@ class ClusterController:
             CommandError: Kafka refused, or would refuse, or did not answer.
         """
         async with self._one_at_a_time:
-            self._look()
-            state = self._state(partition)
-            replicas = tuple(state.get("replicas", ()))
-            if not replicas:
-                raise CommandError(f"there is no partition {partition}")
-            if how == PREFERRED:
-                target = replicas[0]
-            self._check(partition, how, target, state)
-            self._log.expect(partition, how, target)
             try:
-                await self._elect_first(partition, how, target, replicas)
+                await self._elect(partition, how, target)
             finally:
-                self._log.forget(partition)
+                for coordinators in self._coordinators if how != UNCLEAN else ():
+                    with suppress(OperationError):
+                        await self._move_coordinator(coordinators, how, target)
         return self._outcome(partition)
+
+    async def _elect(self, partition: str, how: str, target: int) -> None:
+        self._look()
+        state = self._state(partition)
+        replicas = tuple(state.get("replicas", ()))
+        if not replicas:
+            raise CommandError(f"there is no partition {partition}")
+        if how == PREFERRED:
+            target = replicas[0]
+        self._check(partition, how, target, state)
+        self._log.expect(partition, how, target)
+        try:
+            await self._elect_first(partition, how, target, replicas)
+        finally:
+            self._log.forget(partition)
+
+    async def _move_coordinator(self, partition: str, how: str, target: int) -> None:
+        """The same of a partition of which nothing is traced. That nothing changes is no matter.
+
+        Raises:
+            OperationError: Kafka refused, or did not answer.
+        """
+        replicas = self._coordinators[partition]
+        first = replicas[0] if how == PREFERRED or target not in replicas else target
+        order = (first, *(broker for broker in replicas if broker != first))
+        if order != replicas:
+            await self._operations.reassign(partition, order)
+        try:
+            await self._operations.elect_preferred(partition)
+        finally:
+            if order != replicas:
+                await self._operations.reassign(partition, replicas)
 
     def _check(self, partition: str, how: str, target: int, state: Mapping[str, Any]) -> None:
         """Refuse what Kafka would refuse, before anything is changed for it."""

@@ -61,6 +61,12 @@ def test_what_was_committed_is_read(client, played):
     assert played.opened == [BROKER, COORDINATOR]
 
 
+def test_who_the_coordinator_is_is_asked_each_time(client, played):
+    client.invoke("write", ("k1", 7))
+    played.raises["find"] = NoAnswerError("the broker closed the connection")
+    assert client.invoke("write", ("k1", 8)).type == "fail"
+
+
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [("COORDINATOR_LOAD_IN_PROGRESS", "fail"), ("NOT_COORDINATOR", "info"), ("COORDINATOR_NOT_AVAILABLE", "info")],

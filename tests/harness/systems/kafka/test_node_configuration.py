@@ -204,3 +204,17 @@ def test_in_an_upgrade_every_controller_raises_what_the_cluster_can_do(told):
 
     assert [told(upgrade, node, incarnation=2).raises_features for node in range(4)] == [True, True, True, False]
     assert not told(upgrade, 1).raises_features
+
+
+@pytest.mark.parametrize(
+    ("workload", "coordinators"),
+    [
+        ("", {}),
+        ("group-offsets", {"__consumer_offsets-0": (1, 2)}),
+        ("share-group", {"__consumer_offsets-0": (3, 1), "__share_group_state-0": (2, 3)}),
+    ],
+)
+def test_the_partitions_of_a_workloads_coordinators_are_told(deployment, workload, coordinators):
+    run = replace(deployment("kafka-4.0"), workload=workload)
+    told = SidecarConfig.from_json(KafkaSystem.parse("kafka:4.3.1", {}).configure(0, 1, run))
+    assert told.coordinators == coordinators

@@ -13,14 +13,16 @@ from tidemark.nodes.sidecar.request_connection import OperationError
 
 
 class Kafka:
-    """Stands for the cluster behind the requests: carries them out in the metadata log, as a KRaft controller would."""
+    """Stands for the cluster behind the requests: carries them out in the metadata log, as a KRaft controller would. Of what it is
+    asked of coordinators' partitions it keeps no more than a list.
+    """
 
     def __init__(self, folder, metadata):
         folder.mkdir(parents=True)
         self._path = folder / f"{0:020}.log"
         self._metadata = metadata
         self._written = 0
-        self.asked = []
+        self.asked, self.of_coordinators = [], []
         self.replicas, self.leader = (1, 2, 3), 1
         self.refuse, self.refuse_with = "", "REFUSED"
         self.refused_raises, self.raised = 3, asyncio.Event()
@@ -44,6 +46,9 @@ class Kafka:
         self.log(self._metadata.remove_topic())
 
     async def reassign(self, partition, replicas, *, wait=True):
+        if partition.startswith("__"):
+            self.of_coordinators.append((partition, *replicas))
+            return
         self._ask("reassign", *replicas)
         if not wait:
             self.begin(replicas)
@@ -77,6 +82,11 @@ class Kafka:
         self.log(self._metadata.change(replicas=(*replicas, *removing), adding=adding, removing=removing))
 
     async def elect_preferred(self, partition):
+        if partition.startswith("__"):
+            self.of_coordinators.append((partition, "preferred"))
+            if self.refuse == partition:
+                raise OperationError("Kafka answers ELECTION_NOT_NEEDED", "ELECTION_NOT_NEEDED")
+            return
         self._ask("preferred")
         self.log(self._metadata.change(leader=self.replicas[0]))
 
@@ -112,9 +122,10 @@ def trace():
 def run(config, kafka, trace):
     """Runs ``what(controller)`` on a cluster whose t-0 is led by 1."""
 
-    def run(what):
+    def run(what, coordinators=None):
         async def main():
-            controller = ClusterController(config, trace.extend, pytest.fail, kafka)
+            here = replace(config, coordinators=coordinators or {})
+            controller = ClusterController(here, trace.extend, pytest.fail, kafka)
             await controller.start()
             try:
                 await controller.create_topics({"t-0": [1, 2, 3]}, {"min.insync.replicas": 2})
@@ -171,6 +182,49 @@ def test_a_preferred_election_is_of_the_first_replica(run, kafka, trace):
     assert run(twice) == {"leader": 1, "leader_epoch": 2}
     assert elections(trace)[-1] == (1, 2, "preferred")
     assert kafka.asked[-1] == ("preferred",)
+
+
+COORDINATORS = {"__of-0": (1, 2, 3), "__of-1": (3, 1, 2)}
+
+
+def test_coordinators_go_where_an_operator_sends_the_leader(run, kafka, trace):
+    assert run(lambda c: c.elect("t-0", "forced", 3), COORDINATORS) == {"leader": 3, "leader_epoch": 1}
+    assert kafka.of_coordinators == [
+        ("__of-0", 3, 1, 2), ("__of-0", "preferred"), ("__of-0", 1, 2, 3), ("__of-1", "preferred"),
+    ]  # fmt: skip
+    assert elections(trace)[1:] == [(3, 1, "forced")]
+
+
+def test_coordinators_go_there_also_if_the_leader_is_there_already(run, kafka):
+    kafka.refuse = "__of-1"
+    with pytest.raises(CommandError, match="leads t-0 already"):
+        run(lambda c: c.elect("t-0", "preferred", -1), COORDINATORS)
+    assert kafka.of_coordinators == [("__of-0", "preferred"), ("__of-1", "preferred")]
+
+
+def test_a_coordinator_whom_kafka_does_not_elect_keeps_the_order_of_its_replicas(run, kafka):
+    kafka.refuse = "__of-0"
+    run(lambda c: c.elect("t-0", "forced", 3), {"__of-0": (1, 2, 3)})
+    assert kafka.of_coordinators == [("__of-0", 3, 1, 2), ("__of-0", "preferred"), ("__of-0", 1, 2, 3)]
+
+
+def test_an_unclean_election_is_of_no_coordinators(run, kafka, metadata):
+    async def unclean(controller):
+        kafka.log(metadata.change(leader=-1))
+        return await controller.elect("t-0", "unclean", 1)
+
+    run(unclean, COORDINATORS)
+    assert kafka.of_coordinators == []
+
+
+def test_topics_of_which_nothing_is_traced_are_not_waited_for(run, kafka, monkeypatch):
+    monkeypatch.setattr(cluster_controller, "SEEN_S", 3600.0)
+
+    async def create(controller):
+        await asyncio.wait_for(controller.create_topics({"__of-0": [1, 2, 3]}, {}), 60)
+
+    run(create)
+    assert kafka.asked[-1] == ("create", {"__of-0": [1, 2, 3]}, {})
 
 
 def test_an_unclean_election_needs_no_other_order_for_the_first_live_replica(run, kafka, metadata, trace):
