@@ -22,7 +22,7 @@ from tidemark.harness.clients.wire_client import Address, NoAnswerError, Refused
 CONSUMER_GROUP_HEARTBEAT = 68
 GROUP = "members"
 JOINS, LEAVES = 0, -1
-PATIENCE_S = 1.0
+PATIENCE_S = 10.0
 """For each answer: a member that has none gives up, and another one comes."""
 PAUSE_S = 0.5
 _REBALANCE = i32Timedelta.parse(timedelta(minutes=1))
