@@ -27,7 +27,7 @@ the end only.
 """
 READS_AND_WRITES = {SET: ("read", "add"), COUNTER: ("read", "add"), QUEUE: ("dequeue", "enqueue")}
 """What a read and a write of an object without keys are called."""
-USUAL: dict[str, dict[str, int]] = {QUEUE: {"reads": 2, "writes": 3}, GROUP_OFFSETS: {"keys": 20, "operations": 200}}
+USUAL: dict[str, dict[str, int]] = {QUEUE: {"reads": 2, "writes": 3}, GROUP_OFFSETS: {"keys": 100, "operations": 2}}
 """The mix of a kind, where it is another than that of the others: of a queue that is never empty more can be lost."""
 LARGE: dict[str, dict[str, int]] = {
     LIST_APPEND: {"keys": 2_000, "operations": 60, "reads": 1, "writes": 3, "longest": 100},

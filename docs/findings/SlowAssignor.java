@@ -8,7 +8,7 @@ import org.apache.kafka.coordinator.group.api.assignor.SubscribedTopicDescriber;
 
 /** An assignor of consumer groups that takes its time, as one may for a large group, and assigns nothing.
  *
- *  Properties of the broker's JVM: `assignor.ms` is how long it takes (700), `assignor.begun` a file that it makes when it begins.
+ *  Properties of the broker's JVM: `assignor.ms` is how long it takes (900), `assignor.begun` a file that it makes when it begins.
  */
 public class SlowAssignor implements ConsumerGroupPartitionAssignor {
     @Override
@@ -22,7 +22,7 @@ public class SlowAssignor implements ConsumerGroupPartitionAssignor {
             if (System.getProperty("assignor.begun") != null) {
                 Files.writeString(Path.of(System.getProperty("assignor.begun")), "");
             }
-            Thread.sleep(Long.getLong("assignor.ms", 700));
+            Thread.sleep(Long.getLong("assignor.ms", 900));
         } catch (Exception failed) {
             throw new RuntimeException(failed);
         }

@@ -4,7 +4,7 @@
 # lie beside it.
 #
 #   ./acknowledged-and-cut.sh kafka_2.13-4.2.1
-#   ./acknowledged-and-cut.sh kafka_2.13-4.3.1 group.consumer.assignor.offload.enable=false     more settings of the brokers
+#   ./acknowledged-and-cut.sh kafka_2.13-4.2.1 group.coordinator.append.linger.ms=0     more settings of the brokers
 set -u
 libs="$(cd "${1:?the folder of an unpacked release of Kafka}/libs" && pwd)/*"
 here="$(cd "$(dirname "$0")" && pwd)"
