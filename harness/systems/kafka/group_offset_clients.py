@@ -31,10 +31,8 @@ class GroupOffsetClients(ObjectClients):
 
     def __init__(self, order: WorkloadOrder, *, members: bool) -> None:
         cluster = order.plan.cluster
-        partition, patience_s = (
-            next(iter(cluster.assignment())),
-            max(cluster.settings.produce_timeout_us / 1e6, COMMIT_S),
-        )
+        partition = next(iter(cluster.assignment()))
+        patience_s = max(cluster.settings.produce_timeout_us / 1e6, COMMIT_S)
         super().__init__(order, lambda: GroupOffsets(partition, patience_s))
         self._members, self._topic = members, split_name(partition)[0]
 

@@ -280,9 +280,8 @@ class ClusterController:
             try:
                 await self._elect(partition, how, target)
             finally:
-                for coordinators in self._coordinators if how != UNCLEAN else ():
-                    with suppress(OperationError):
-                        await self._move_coordinator(coordinators, how, target)
+                if how != UNCLEAN:
+                    await self._move_coordinators(how, target)
         return self._outcome(partition)
 
     async def _elect(self, partition: str, how: str, target: int) -> None:
@@ -300,13 +299,18 @@ class ClusterController:
         finally:
             self._log.forget(partition)
 
-    async def _move_coordinator(self, partition: str, how: str, target: int) -> None:
-        """The same of a partition of which nothing is traced. That nothing changes is no matter.
-
-        Raises:
-            OperationError: Kafka refused, or did not answer.
+    async def _move_coordinators(self, how: str, target: int) -> None:
+        """The same of partitions of which nothing is traced. Where Kafka refuses it all stays as it is; where nobody answers, that
+        is the end of it.
         """
-        replicas = self._coordinators[partition]
+        for partition, replicas in self._coordinators.items():
+            try:
+                await self._move(partition, replicas, how, target)
+            except OperationError as e:
+                if not e.kafka:
+                    return
+
+    async def _move(self, partition: str, replicas: tuple[int, ...], how: str, target: int) -> None:
         first = replicas[0] if how == PREFERRED or target not in replicas else target
         order = (first, *(broker for broker in replicas if broker != first))
         if order != replicas:

@@ -85,7 +85,7 @@ class Kafka:
         if partition.startswith("__"):
             self.of_coordinators.append((partition, "preferred"))
             if self.refuse == partition:
-                raise OperationError("Kafka answers ELECTION_NOT_NEEDED", "ELECTION_NOT_NEEDED")
+                raise OperationError("Kafka does not elect it", self.refuse_with)
             return
         self._ask("preferred")
         self.log(self._metadata.change(leader=self.replicas[0]))
@@ -206,6 +206,12 @@ def test_a_coordinator_whom_kafka_does_not_elect_keeps_the_order_of_its_replicas
     kafka.refuse = "__of-0"
     run(lambda c: c.elect("t-0", "forced", 3), {"__of-0": (1, 2, 3)})
     assert kafka.of_coordinators == [("__of-0", 3, 1, 2), ("__of-0", "preferred"), ("__of-0", 1, 2, 3)]
+
+
+def test_where_nobody_answers_for_one_coordinator_none_is_asked_for_the_next(run, kafka):
+    kafka.refuse, kafka.refuse_with = "__of-0", ""
+    assert run(lambda c: c.elect("t-0", "forced", 3), COORDINATORS) == {"leader": 3, "leader_epoch": 1}
+    assert {partition for partition, *_ in kafka.of_coordinators} == {"__of-0"}
 
 
 def test_an_unclean_election_is_of_no_coordinators(run, kafka, metadata):
