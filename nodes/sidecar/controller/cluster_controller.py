@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 from uuid import UUID
 
@@ -295,7 +295,7 @@ class ClusterController:
         self._check(partition, how, target, state)
         self._log.expect(partition, how, target)
         try:
-            await self._elect_first(partition, how, target, replicas)
+            await self._asked(self._elect_first(partition, how, target, replicas))
         finally:
             self._log.forget(partition)
 
@@ -312,14 +312,8 @@ class ClusterController:
 
     async def _move(self, partition: str, replicas: tuple[int, ...], how: str, target: int) -> None:
         first = replicas[0] if how == PREFERRED or target not in replicas else target
-        order = (first, *(broker for broker in replicas if broker != first))
-        if order != replicas:
-            await self._operations.reassign(partition, order)
-        try:
+        async with self._with_first(partition, first, replicas) if first != replicas[0] else nullcontext():
             await self._operations.elect_preferred(partition)
-        finally:
-            if order != replicas:
-                await self._operations.reassign(partition, replicas)
 
     def _check(self, partition: str, how: str, target: int, state: Mapping[str, Any]) -> None:
         """Refuse what Kafka would refuse, before anything is changed for it."""
@@ -345,17 +339,21 @@ class ClusterController:
             raise CommandError(
                 f"{partition} is being reassigned, and the other order of replicas that elects broker {target} would end that"
             )
-        if reordered:
-            await self._asked(self._operations.reassign(partition, (target, *(b for b in replicas if b != target))))
-        try:
+        async with self._with_first(partition, target, replicas) if reordered else nullcontext():
             unclean = how == UNCLEAN
             ask = self._operations.elect_unclean if unclean else self._operations.elect_preferred
-            await self._asked(ask(partition))
+            await ask(partition)
             await self._until(lambda: self._state(partition)["leader"] == target)
+
+    @asynccontextmanager
+    async def _with_first(self, partition: str, first: int, replicas: tuple[int, ...]) -> AsyncIterator[None]:
+        """Meanwhile this broker is the first of the replicas."""
+        await self._operations.reassign(partition, (first, *(broker for broker in replicas if broker != first)))
+        try:
+            yield
         finally:
-            if reordered:
-                await self._asked(self._operations.reassign(partition, replicas))
-                await self._until(lambda: tuple(self._state(partition)["replicas"]) == replicas)
+            await self._operations.reassign(partition, replicas)
+            await self._until(lambda: tuple(self._state(partition).get("replicas", replicas)) == replicas)
 
     def _first_choice(self, how: str, replicas: tuple[int, ...]) -> int:
         """Whom Kafka would elect with the replicas in this order."""

@@ -18,9 +18,6 @@ BROKERS = [("127.0.0.1", 9001)]
 class Silent:
     """A client that nobody answers."""
 
-    def __init__(self, partition, patience_s):
-        self.asked = partition, patience_s
-
     def open(self, address):
         raise OSError("nobody listens")
 
@@ -34,7 +31,7 @@ def started(monkeypatch):
 
     def started(produce_timeout_us, *, members):
         came, made, stopped, asked_for = [], [], threading.Event(), threading.Event()
-        all_there = threading.Barrier(MEMBERS + 1) if members else None
+        all_there = threading.Barrier(MEMBERS + 1)
 
         def come(addresses, topic, noise, stopping):
             came.append((list(addresses), topic, noise.random(), stopping))
@@ -45,7 +42,7 @@ def started(monkeypatch):
         def make(*asked):
             made.append(asked)
             asked_for.set()
-            return Silent(*asked)
+            return Silent()
 
         monkeypatch.setattr(group_offset_clients, "come_and_go", come)
         monkeypatch.setattr(group_offset_clients, "GroupOffsets", make)
