@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING
 from tidemark.checkers.acknowledged import numbers_of
 from tidemark.checkers.history.client_view import Counts
 from tidemark.checkers.history.turning_points import turning_points
+from tidemark.checkers.lost_offset_commit import lost_offset_commits
 from tidemark.checkers.objects.workloads.by_name import NAMES, Asked, judge
 from tidemark.checkers.objects.workloads.element_told import elements_told
 from tidemark.checkers.objects.workloads.total_queue import NAME as TOTAL_QUEUE
 from tidemark.checkers.replicas.broker_crashed import crashes, told_once
+from tidemark.checkers.replicas.coordinator_divergence import coordinator_divergence
 from tidemark.checkers.replicas.missing_evidence import missing_of_clients
 from tidemark.checkers.replicas.untold import Untold
 from tidemark.checkers.stats import TraceCounts, statistics
@@ -60,7 +62,9 @@ def check_object(history: History, own: str) -> Verdict:
     result = judge(history, meta["model"], asked=Asked(linearizable=True, drained=meta.get("read_back") is not False))
     operations = {name: count for name, count in result.parts["stats"].evidence.items() if name != "by_f"}
     found = result.parts[meta["model"]]
-    anomalies = [*untold.find({}), *_contradictions(found, history, untold.judge("", None)), *crashes(meta)]
+    lost = untold.judge("", None)
+    anomalies = [*untold.find({}), *_contradictions(found, history, lost), *crashes(meta)]
+    anomalies += [*coordinator_divergence(history.trace), *lost_offset_commits(history, lost)]
     anomalies = sorted(told_once(anomalies, history.trace, meta), key=lambda one: (one.time, one.partition))
     of_acked = {"acked": operations["ok"], **numbers_of((), 0, 0), "operations": operations, "object": found.message}
     stats = statistics(history, NOTHING, counts, of_acked, anomalies)

@@ -27,6 +27,7 @@ from tidemark.checkers.replicas.consensus.stale_order import stale_orders
 from tidemark.checkers.replicas.consensus.state_machine_safety import StateMachineSafety
 from tidemark.checkers.replicas.consensus.stood_alone import stood_alone
 from tidemark.checkers.replicas.consensus.unsafe_commit import UnsafeCommit
+from tidemark.checkers.replicas.coordinator_divergence import coordinator_divergence
 from tidemark.checkers.replicas.dirty_read import dirty_reads
 from tidemark.checkers.replicas.divergence import Divergence
 from tidemark.checkers.replicas.false_clean import false_clean_shutdowns
@@ -192,6 +193,13 @@ OF_REPLICAS: Final = (
             "two-controllers": "Two nodes were the active controller in one epoch.",
         },
         find=lambda run: metadata_divergence(event for _, event in run.points),
+        believed=True,
+    ),
+    ReplicaChecker(
+        {
+            "coordinator-divergence": "Two brokers hold different records of a coordinator's log below both their high watermarks."
+        },
+        find=lambda run: coordinator_divergence(event for _, event in run.points),
         believed=True,
     ),
     ReplicaChecker(

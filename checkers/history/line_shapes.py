@@ -263,6 +263,13 @@ def _are_entries(value: Json) -> bool:
     )
 
 
+def _are_commits(value: Json) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(one, tuple) and len(one) == 3 and isinstance(one[1], str) and _is_int(one[0]) and _is_int(one[2])
+        for one in value
+    )
+
+
 def _are_batches(value: Json) -> bool:
     return isinstance(value, tuple) and all(
         isinstance(batch, tuple)
@@ -341,6 +348,7 @@ _TRACE: Mapping[str, _Shape] = {
     "snapshots": (_are_pairs, "a list of [offset, epoch]"),
     "voters": (_are_voters, "a list of [node, directory]"),
     "entries": (_are_entries, "a list of [base offset, next offset, epoch, checksum]"),
+    "commits": (_are_commits, "a list of [offset in the log, group, committed offset]"),
     "batches": (_are_batches, "a list of [base offset, epoch, values]"),
 }
 """The shapes of the trace events' fields by name; of those that are not here, an integer."""

@@ -222,6 +222,12 @@ class MetadataLog(Event):
     snapshots: tuple[tuple[int, int], ...]
     entries: tuple[tuple[int, int, int, int], ...]
 
+class CoordinatorLog(Event):
+    start: int
+    hw: int
+    entries: tuple[tuple[int, int, int, int], ...]
+    commits: tuple[tuple[int, str, int], ...]
+
 class Voters(Event):
     offset: int
     voters: tuple[tuple[int, str], ...]

@@ -14,8 +14,8 @@ record before its end than a log that has it. Once for each pair. A node that is
 >>> for anomaly in verdict.anomalies:
 ...     print(anomaly.message)
 Node 1 was the active controller of epoch 4 at 0.000020 s, which node 0 had been since 0.000010 s.
-The metadata logs of nodes 0 and 1 differ at offset 2, below both their high watermarks (3 and 3): one has a batch up to 3 of \
-epoch 4 (checksum 222), the other a batch up to 3 of epoch 4 (checksum 333).
+The metadata log of node 0 and that of node 1 differ at offset 2, below both their high watermarks (3 and 3): one has a batch up \
+to 3 of epoch 4 (checksum 222), the other a batch up to 3 of epoch 4 (checksum 333).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from tidemark.checkers.history.trace_events import KIND, Controls, MetadataLog, TraceEvent
+from tidemark.checkers.replicas.copies_of_a_log import difference
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 DIVERGENCE = "metadata-divergence"
@@ -36,7 +37,7 @@ def metadata_divergence(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
     events = [event for event in events if event[KIND] in _KINDS]
     yield from _two_controllers(events)
     for one, other in combinations(MetadataLog.among(events), 2):
-        words = _difference(one, other) or _wrong_epoch(one, other) or _wrong_epoch(other, one)
+        words = difference("metadata log", one, other) or _wrong_epoch(one, other) or _wrong_epoch(other, one)
         if words:
             evidence = {"nodes": [one.node, other.node]}
             yield Anomaly(DIVERGENCE, VIOLATION, max(one.time, other.time), "", words, evidence=evidence)
@@ -56,27 +57,6 @@ def _two_controllers(events: Iterable[TraceEvent]) -> Iterator[Anomaly]:
             )
             evidence = {"controller": event.node, "before": before.node, "epoch": epoch, "since": before.time}
             yield Anomaly(TWO_CONTROLLERS, VIOLATION, event.time, "", words, evidence=evidence)
-
-
-def _difference(one: MetadataLog, other: MetadataLog) -> str:
-    """How two logs differ where both are committed, and both go back to."""
-    begin = max(log.entries[0][0] if log.entries else log.hw for log in (one, other))
-    end = min(one.hw, other.hw)
-    had, has = ({b[0]: b[1:] for b in log.entries if begin <= b[0] < end} for log in (one, other))
-    offset = next((base for base in sorted({*had, *has}) if had.get(base) != has.get(base)), None)
-    if offset is None:
-        return ""
-    return (
-        f"The metadata logs of nodes {one.node} and {other.node} differ at offset {offset}, below both their high watermarks "
-        f"({one.hw} and {other.hw}): one has {_batch(had.get(offset))}, the other {_batch(has.get(offset))}."
-    )
-
-
-def _batch(found: tuple[int, ...] | None) -> str:
-    if found is None:
-        return "no batch that begins there"
-    end, epoch, checksum = found
-    return f"a batch up to {end} of epoch {epoch} (checksum {checksum})"
 
 
 def _wrong_epoch(snapshots: MetadataLog, log: MetadataLog) -> str:

@@ -15,7 +15,7 @@ from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.node_control import NodeControl
-from tidemark.harness.systems.capabilities import KeepsMetadataLog, ReadsLogs, SeenFromOutside
+from tidemark.harness.systems.capabilities import KeepsLogsOfItsOwn, ReadsLogs, SeenFromOutside
 
 _SAME = ("role", "leader_epoch", "start", "leo", "hw")
 _TRIES = 3
@@ -61,11 +61,10 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
     if not isinstance(system, ReadsLogs):
         return evidence, {}
     segments = {node: system.segments(found) for node, found in evidence.items()}
-    if isinstance(system, KeepsMetadataLog):
+    if isinstance(system, KeepsLogsOfItsOwn):
         for node, status in before.items():
-            final = system.final_of(evidence[node], status) if status else None
-            if final is not None:
-                cluster.trace_event(node, *final)
+            for own in system.own_logs(evidence[node], status) if status else ():
+                cluster.trace_event(node, *own)
     for broker, status in after.items():
         for name, replica in (status["partitions"] if status else {}).items():
             if broker not in cluster.replicas_of(name):

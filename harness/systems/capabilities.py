@@ -84,11 +84,11 @@ class SeenFromOutside(Protocol):
 
 
 @runtime_checkable
-class KeepsMetadataLog(Protocol):
-    """Its controllers keep what they decide in a log of their own, which each node has."""
+class KeepsLogsOfItsOwn(Protocol):
+    """Its controllers keep what they decide in a log, or its coordinators what they know, and nodes have copies."""
 
-    def final_of(self, evidence: Evidence, status: Mapping[str, Any]) -> TraceEvent | None:
-        """What a node has of it at the end, as a trace event without time and node; `None` where that is not judged.
+    def own_logs(self, evidence: Evidence, status: Mapping[str, Any]) -> Iterable[TraceEvent]:
+        """What a node has of these at the end, of those that are judged: trace events without time and node.
 
         Args:
             evidence: the node's files.

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from tidemark.nodes.core.cluster import ClusterSpec
 
 
+COMPACT = "compact"
+OF_GROUPS = "__consumer_offsets"
+
+
 class InternalTopic(NamedTuple):
     """A topic in which coordinators keep what they know.
 
@@ -24,7 +28,7 @@ class InternalTopic(NamedTuple):
     name: str
     partitions: int
     first: int = 0
-    cleanup: str = "compact"
+    cleanup: str = COMPACT
 
     def replicas(self, cluster: ClusterSpec) -> dict[str, list[int]]:
         """Partition → its replicas. It lies on brokers that clients reach: beside ZooKeeper node 0 is a broker, too."""
@@ -50,9 +54,9 @@ class InternalTopic(NamedTuple):
 
 INTERNAL_TOPICS = {
     TRANSACTIONS: (InternalTopic("__transaction_state", COORDINATED),),
-    GROUP_OFFSETS: (InternalTopic("__consumer_offsets", 1),),
+    GROUP_OFFSETS: (InternalTopic(OF_GROUPS, 1),),
     SHARE_GROUP: (
-        InternalTopic("__consumer_offsets", 1, first=2),
+        InternalTopic(OF_GROUPS, 1, first=2),
         InternalTopic("__share_group_state", 1, first=1, cleanup="delete"),
     ),
 }

@@ -21,6 +21,7 @@ from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.systems.capabilities import ReadsLogs, Rules, Watched
 from tidemark.harness.systems.deployment import Deployment
 from tidemark.harness.systems.kafka.control import KafkaControl
+from tidemark.harness.systems.kafka.coordinator_files import coordinator_logs_of
 from tidemark.harness.systems.kafka.disk import read_disk
 from tidemark.harness.systems.kafka.evidence import segments_of
 from tidemark.harness.systems.kafka.internal_topics import INTERNAL_TOPICS
@@ -55,7 +56,7 @@ from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 from tidemark.nodes.formats.log_directories import EMPTY, FAIL, MEND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -508,9 +509,12 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
         return interpret(found, self.kafka.version, dreams=not self.kafka.uses_zookeeper, quorum=self._quorum)
 
-    def final_of(self, evidence: Evidence, status: Mapping[str, Any]) -> TraceEvent | None:
-        """What a node of a cluster with several controllers has of the metadata log."""
-        return metadata_log_of(evidence, status["metadata_hw"]) if self._quorum else None
+    def own_logs(self, evidence: Evidence, status: Mapping[str, Any]) -> Iterator[TraceEvent]:
+        """Those of coordinators; with several controllers the metadata log as well."""
+        yield from coordinator_logs_of(evidence)
+        metadata = metadata_log_of(evidence, status["metadata_hw"]) if self._quorum else None
+        if metadata is not None:
+            yield metadata
 
     @property
     def about(self) -> str:

@@ -35,6 +35,7 @@ SHAPES = {
     "snapshots": st.lists(st.tuples(ints, ints), max_size=3).map(tuple),
     "voters": st.lists(st.tuples(ints, texts), max_size=3).map(tuple),
     "entries": st.lists(st.tuples(ints, ints, ints, ints), max_size=3).map(tuple),
+    "commits": st.lists(st.tuples(ints, texts, ints), max_size=3).map(tuple),
     "batches": st.lists(st.tuples(offsets, ints, records), max_size=3).map(tuple),
 }
 fields = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=6)
