@@ -140,11 +140,13 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
     ),
     KnownDifference(
         why="a controller elects nobody whose replica was in a log directory that the broker does not have any more, so the broker "
-        "that comes back with an empty disk does not lead, though it is the last known leader; the model has no log directories",
+        "that comes back with an empty disk does not lead, though it is the last known leader, unless it is unfenced after it has "
+        "told where its new log is; the model has no log directories",
         source="KIP-858; ReplicationControlManager.LeaderAcceptor in Apache Kafka 3.9 and 4.3.1",
         scenario="sole-isr-member-comes-back-empty",
         system="kafka:[34].*",
         aspect="played",
+        always=False,
     ),
     KnownDifference(
         why="records of message format 1 that are not compressed have no batch around them: the follower appends what lies beyond "
