@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.checkers.replicas.broker_crashed import BROKEN_OFF
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live.cluster_nodes import ClusterNodes
-from tidemark.harness.live.own_end import manner
+from tidemark.harness.live.own_end import CLEAN, manner
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.systems.capabilities import FailsLogDirs
@@ -245,6 +245,8 @@ class Processes:
         if own_end == FATAL:
             _, words = one.took_leave() or ("", "")
             self._run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
+        if own_end == CLEAN and how == "power":  # nothing of it was in the page cache any more
+            return
         to_its_files = self._to_its_files(how)
         if node != CONTROLLER and (not own_end or to_its_files != "crash"):
             self._trace(node, "stop", "", to_its_files, at_us=dead_us - self._run_loop.began_us)
@@ -273,6 +275,9 @@ class Processes:
         seed = self._noise.getrandbits(63)
 
         def lose() -> None:
+            own_end, _ = one.took_leave() or ("", "")
+            if own_end == CLEAN:  # when it was to be killed
+                return
             self._trace(node, "stop", "", "power")
             one.lose_power(seed)
 

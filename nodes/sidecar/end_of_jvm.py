@@ -25,17 +25,18 @@ class End(NamedTuple):
     words: str = ""
 
 
-def end_of(code: int, *, shut_down: bool, gave_up: str, lines: Iterable[str]) -> End:
+def end_of(code: int, *, shut_down: bool, closed: bool, gave_up: str, lines: Iterable[str]) -> End:
     """How it ended.
 
     Args:
         code: the exit code; negative: the signal that killed it.
         shut_down: whether an orderly shutdown came to its end.
+        closed: whether its logs were closed in order, as its next life will find: it may be killed between that and its end.
         gave_up: why it gave up, in the words of its lines; empty if they do not say.
         lines: the latest of them.
     """
     if code == -signal.SIGKILL:
-        return End("")
+        return End(CLEAN if closed else "")
     if shut_down and not gave_up and code in (0, _TERMINATED):
         return End(CLEAN)
     if code in (_TERMINATED, -signal.SIGTERM) and not gave_up:

@@ -24,7 +24,7 @@ from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.admin.message_rules import MessageRules
 from tidemark.nodes.admin.process_file import put_process_file
 from tidemark.nodes.admin.trace_file import Entry, Trace
-from tidemark.nodes.formats.checkpoints import HIGH_WATERMARKS, LOG_STARTS
+from tidemark.nodes.formats.checkpoints import CLEAN_SHUTDOWN, HIGH_WATERMARKS, LOG_STARTS
 from tidemark.nodes.formats.log_directories import LogDirectories, above
 from tidemark.nodes.sidecar.broker_trace import BrokerTrace, Seen
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
@@ -209,7 +209,8 @@ class Sidecar:
         state = self.broker_trace
         # KRaft's controller does not say when it has ended in order; it has no logs of partitions to close.
         shut_down = state.shut_down or (self.config.role == KRAFT_CONTROLLER and state.started)
-        return end_of(code, shut_down=shut_down, gave_up=state.last_words, lines=self.last_lines())
+        closed = all((one / CLEAN_SHUTDOWN).exists() for one in log_directories_of(self.config))
+        return end_of(code, shut_down=shut_down, closed=closed, gave_up=state.last_words, lines=self.last_lines())
 
     async def close(self) -> None:
         """End whatever still runs."""

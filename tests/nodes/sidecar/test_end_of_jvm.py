@@ -24,16 +24,21 @@ OUT_OF_MEMORY = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
     ],
 )
 def test_how(code, shut_down, gave_up, how):
-    end = end_of(code, shut_down=shut_down, gave_up=gave_up, lines=["x"])
+    end = end_of(code, shut_down=shut_down, closed=False, gave_up=gave_up, lines=["x"])
     assert end.how == how
     assert bool(end.words) == (how == "fatal")
 
 
+def test_who_is_killed_behind_its_closed_logs_has_shut_down_cleanly():
+    assert end_of(-9, shut_down=False, closed=True, gave_up="", lines=["x"]) == ("clean", "")
+    assert end_of(3, shut_down=False, closed=True, gave_up="halting", lines=["x"]).how == "fatal"
+
+
 def test_words():
-    end = end_of(3, shut_down=False, gave_up="", lines=["INFO a", OUT_OF_MEMORY, "INFO b"])
+    end = end_of(3, shut_down=False, closed=False, gave_up="", lines=["INFO a", OUT_OF_MEMORY, "INFO b"])
     assert end.words == f"the JVM ended by itself with exit code 3: {OUT_OF_MEMORY}"
-    assert end_of(-6, shut_down=False, gave_up="halt", lines=["x"]).words.endswith("with signal 6: halt")
-    assert end_of(1, shut_down=False, gave_up="", lines=[]).words.endswith("it printed nothing")
+    assert end_of(-6, shut_down=False, closed=False, gave_up="halt", lines=["x"]).words.endswith("with signal 6: halt")
+    assert end_of(1, shut_down=False, closed=False, gave_up="", lines=[]).words.endswith("it printed nothing")
 
 
 def test_telling_lines():

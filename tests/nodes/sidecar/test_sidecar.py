@@ -189,6 +189,14 @@ def test_a_killed_jvm_has_no_last_words_in_the_trace(node, serve):
     assert node.log().rstrip().endswith("sidecar: gave up: the JVM was killed by SIGKILL")
 
 
+def test_a_jvm_that_is_killed_when_it_has_closed_its_logs_has_shut_down_cleanly(node, serve):
+    node.start(*serve, "wait").ready()
+    (node.data / ".kafka_cleanshutdown").touch()
+    os.kill(node.jvm, signal.SIGKILL)
+    assert node.wait() == 0
+    assert node.events()[1:] == [["stop", "", "clean"]]
+
+
 def test_a_jvm_that_ends_by_itself(node, serve):
     node.start(*serve, ["print-plain", "Terminating due to java.lang.OutOfMemoryError: Java heap space"], ["exit", 3])
     assert node.wait() == 1

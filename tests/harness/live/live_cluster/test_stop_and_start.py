@@ -51,6 +51,17 @@ def test_after_a_clean_stop_there_is_nothing_that_was_not_synced(cluster):
     assert cluster.nodes[1].done == ["terminate"]
 
 
+def test_nor_is_there_if_it_had_closed_its_logs_before_it_was_killed(cluster):
+    for broker, kills in ((1, ["power"]), (2, ["crash", "power"])):
+        cluster.nodes[broker].end_told = "clean"
+        for how in kills:
+            cluster.stop(broker, how)
+    settle(cluster)
+
+    assert told(cluster) == []
+    assert [cluster.nodes[broker].done for broker in (1, 2)] == [["kill"], ["kill"]]
+
+
 def test_a_power_loss_draws_its_own_seed(cluster):
     cluster.stop(1, "power")
     cluster.stop(2, "power")
