@@ -84,6 +84,8 @@ class _Replay:
         self.untold = 0
         self._holes: set[tuple[int, int]] = set()
         """(end, next base): a cut through a batch leaves offsets without records, in the files as well."""
+        self._perhaps: set[tuple[int, int]] = set()
+        """Those of cuts in what a recovery found, of whose batches nobody knows where they end."""
         self.start = 0
         self._found = range(0)
         """Offsets of records that the latest recovery found, and no line had told of."""
@@ -120,7 +122,11 @@ class _Replay:
         self._holes.clear()
 
     def _cut(self, to: int) -> None:
+        at = self.log.at(to)
         self.log.cut(to)
+        if at is not None and at.value is None and self.log.end < to:
+            self._perhaps.add((self.log.end, to))
+            self.log.append(self.log.end, UNKNOWN, (None,) * (to - self.log.end))
         self._holes = {hole for hole in self._holes if hole[1] <= self.log.end}
 
     def recovered(self, leo: int, *_: object) -> None:
@@ -148,7 +154,7 @@ class _Replay:
             end = min(segment[0][0] if segment else self.log.end, may_begin)
             self._holes = {hole for hole in self._holes if hole[1] > end}
         for base, epoch, values in segment:
-            if base != end and (end, base) not in self._holes:
+            if base != end and (end, base) not in self._holes | self._perhaps:
                 self._say(f"its files go from offset {end} to {base}.")
             self._holes.discard((end, base))
             for offset, value in enumerate(values, base):
@@ -156,7 +162,7 @@ class _Replay:
             end = base + len(values)
         for gap, base in sorted(self._holes):
             self._say(f"a line tells of an append at offset {base}, and the log ended at {gap}.")
-        if end < self.log.end and not down:
+        if end < self.log.end and not down and (end, self.log.end) not in self._perhaps:
             self._say(f"its lines tell of records up to offset {self.log.end}, and its files end at {end}.")
         if end > self.log.end and (clean or not down):
             self._say(f"its files have records up to offset {end}, and its lines tell of them up to {self.log.end}.")

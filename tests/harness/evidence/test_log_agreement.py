@@ -154,6 +154,27 @@ def test_a_killed_process_may_not_have_told_of_its_last_records():
     assert agreement(events, {T: [*FILE, (3, 2, (14,))]}) == []
 
 
+KILLED = (("start", 1), ("recovered", 0, 0, -1), ("append", 0, 1, (7, 8, 9, 10)), ("stop", "crash"), ("start", 2))
+CUT = (*KILLED, ("recovered", 8, 0, -1), ("truncate", 6, 8, "epoch", 2))
+TOLD = (0, 1, (7, 8, 9, 10))
+
+
+@pytest.mark.parametrize("file", [[(4, 1, (11,)), (5, 1, (12,))], [(4, 1, (11, 12))], []], ids=["two", "one", "none"])
+@pytest.mark.parametrize("more", [[], [(6, 2, (20,))]], ids=["", "and goes on"])
+def test_nobody_knows_where_the_batches_end_that_it_had_not_told_of(file, more):
+    lines = trace(*CUT, *(("append", *batch) for batch in more))
+
+    assert agreement(lines, {T: [TOLD, *file, *more]}) == []
+
+
+def test_but_that_they_end_where_it_was_cut():
+    files = [TOLD, (4, 1, (11,)), (6, 2, (20,))]
+
+    assert agreement(trace(*CUT, ("append", 6, 2, (20,))), {T: files}) == [
+        "Broker 2, t-0: its files go from offset 5 to 6."
+    ]
+
+
 def test_after_an_orderly_stop_it_must_have():
     events = trace(*LIFE, ("stop", "clean"), ("start", 2), ("recovered", 4, 2, -1))
 
