@@ -12,8 +12,9 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.trace_events import CoordinatorLog
+from tidemark.checkers.lost_offset_commit import OF_GROUPS
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.systems.kafka.internal_topics import COMPACT, INTERNAL_TOPICS, OF_GROUPS
+from tidemark.harness.systems.kafka.internal_topics import COMPACT, INTERNAL_TOPICS
 from tidemark.harness.systems.kafka.metadata_files import batches_in
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.nodes.formats.bad_batch import BadBatchError

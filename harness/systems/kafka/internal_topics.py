@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tidemark.checkers.lost_offset_commit import OF_GROUPS
 from tidemark.harness.systems.kafka.properties import COORDINATED, Properties
 from tidemark.nemesis.object_workload import GROUP_OFFSETS
 from tidemark.nemesis.plan import SHARE_GROUP, TRANSACTIONS
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 
 COMPACT = "compact"
-OF_GROUPS = "__consumer_offsets"
 
 
 class InternalTopic(NamedTuple):
