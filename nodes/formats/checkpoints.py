@@ -16,7 +16,9 @@ EPOCHS = "leader-epoch-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
-"""With the broker epoch, as JSON, since Kafka 3.7 (KIP-966)."""
+"""There only while no broker runs, and only if the last one flushed all its logs; a broker that starts deletes it first. With the
+broker epoch, as JSON, since Kafka 3.7 (KIP-966).
+"""
 
 QUORUM_STATE = "quorum-state"
 """In a partition's directory: the newest epoch known, and whom this server voted for in it (KIP-595)."""

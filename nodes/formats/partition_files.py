@@ -15,9 +15,6 @@ from tidemark.nodes.formats.checkpoints import LOG_STARTS
 from tidemark.nodes.formats.segment import base_of
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
-CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
-"""There only while no broker runs, and only if the last one flushed all its logs; a broker that starts deletes it first."""
-
 LOCK = ".lock"
 METADATA_LOG = "__cluster_metadata-0"
 METADATA_SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")

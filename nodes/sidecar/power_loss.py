@@ -31,11 +31,11 @@ from random import Random
 from typing import Any
 
 from tidemark.nodes.admin.power_loss_command import PowerLossCommand, check_keep
+from tidemark.nodes.formats.checkpoints import CLEAN_SHUTDOWN
 from tidemark.nodes.formats.durable_files import sync_directory
 from tidemark.nodes.formats.log_directories import log_directories
 from tidemark.nodes.formats.message_set import scan, segment_files
 from tidemark.nodes.formats.partition_files import (
-    CLEAN_SHUTDOWN,
     INDEXES,
     LOCK,
     SNAPSHOT,
