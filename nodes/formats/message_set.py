@@ -108,6 +108,11 @@ def scan(read: Callable[[int, int], bytes], size: int, position: int = 0) -> Ite
         position = entry.end
 
 
+def entries_of(segment: bytes) -> Iterator[Entry]:
+    """The same of a segment that is in memory."""
+    return scan(lambda position, size: segment[position : position + size], len(segment))
+
+
 def _entry(position: int, raw: bytes) -> Entry | None:
     """These bytes as an entry; None if they are not one."""
     if len(raw) <= _MAGIC_AT:
@@ -147,14 +152,10 @@ def read_segments(files: Mapping[str, bytes]) -> list[Batch]:
     names = sorted(name for name in files if base_of(name) is not None)
     batches: list[Batch] = []
     for name, following in zip(names, [*names[1:], None][: len(names)], strict=True):
-        entries = list(_entries(files[name]))
+        entries = list(entries_of(files[name]))
         batches += [(entry.base, entry.epoch, entry.values) for entry in entries]
         _check_whole(name, files[name], entries, following)
     return batches
-
-
-def _entries(data: bytes) -> Iterator[Entry]:
-    return scan(lambda position, size: data[position : position + size], len(data))
 
 
 def _check_whole(name: str, data: bytes, entries: list[Entry], following: str | None) -> None:

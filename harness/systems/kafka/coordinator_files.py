@@ -7,26 +7,25 @@ message format that has no leader epochs.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from struct import Struct
 from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.trace_events import CoordinatorLog
 from tidemark.checkers.lost_offset_commit import OF_GROUPS
 from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.systems.kafka.evidence import below_of, logs_in, offsets_in
 from tidemark.harness.systems.kafka.internal_topics import COMPACT, INTERNAL_TOPICS
-from tidemark.harness.systems.kafka.metadata_files import batches_in
 from tidemark.harness.systems.kafka.places import KafkaPlaces
 from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.checkpoints import HIGH_WATERMARKS
 from tidemark.nodes.formats.log_directories import BOTH
-from tidemark.nodes.formats.message_set import scan
-from tidemark.nodes.formats.partition_files import CheckpointFormatError, is_partition, read_offsets
+from tidemark.nodes.formats.message_set import entries_of
+from tidemark.nodes.formats.partition_files import CheckpointFormatError
 from tidemark.nodes.formats.record_batch import is_control, read_header, records_of
 from tidemark.nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.collect import Evidence
@@ -34,7 +33,8 @@ if TYPE_CHECKING:
 
 _DATA = KafkaPlaces().data
 FOLDERS = (_DATA, *(f"{_DATA}/{one}" for one in BOTH))
-COMPACTED = frozenset(topic.name for topics in INTERNAL_TOPICS.values() for topic in topics if topic.cleanup == COMPACT)
+CLEANUP = {topic.name: topic.cleanup for topics in INTERNAL_TOPICS.values() for topic in topics}
+"""Topic of coordinators → how what is old goes."""
 OF_A_COMMIT = (0, 1)
 """Versions of the key of an offset commit (``OffsetCommitKey.json``, Kafka 3.9); other records of groups have others."""
 _VERSION, _LENGTH, _OFFSET = Struct(">h"), Struct(">h"), Struct(">q")
@@ -47,58 +47,40 @@ def coordinator_logs_of(evidence: Evidence) -> Iterator[TraceEvent]:
         RunError: a file is not what it should be.
     """
     for folder in FOLDERS:
-        logs: defaultdict[str, dict[int, bytes]] = defaultdict(dict)
-        for path, content in evidence.files.items():
-            above, _, name = path.rpartition("/")
-            partition, base = above.removeprefix(f"{folder}/"), base_of(name)
-            if base is not None and partition != above and _is_of_coordinators(partition):
-                logs[partition][base] = content
-        checkpoint = evidence.files.get(f"{folder}/{HIGH_WATERMARKS}", b"").decode(errors="replace")
+        below = below_of(evidence.files, folder)
         try:
-            high_watermarks = read_offsets(checkpoint, HIGH_WATERMARKS)
-            for partition, segments in sorted(logs.items()):
-                compacted = len(segments) > 1 and partition.rpartition("-")[0] in COMPACTED
-                if not compacted and not any(_is_old(content) for content in segments.values()):
-                    yield _told(partition, segments, high_watermarks.get(partition, 0))
+            high_watermarks = offsets_in(below, HIGH_WATERMARKS)
+            for partition, segments in sorted(logs_in(below).items()):
+                yield from _told(partition, segments, high_watermarks.get(partition, 0))
         except (BadBatchError, CheckpointFormatError) as error:
             raise RunError(f"the coordinators' logs of {evidence.name} cannot be read: {error}") from None
 
 
-def _is_of_coordinators(partition: str) -> bool:
-    topics = {topic.name for topics in INTERNAL_TOPICS.values() for topic in topics}
-    return is_partition(partition) and partition.rpartition("-")[0] in topics
+def _told(partition: str, segments: Mapping[str, bytes], hw: int) -> Iterator[TraceEvent]:
+    topic = partition.rpartition("-")[0]
+    if topic not in CLEANUP or (len(segments) > 1 and CLEANUP[topic] == COMPACT):
+        return
+    entries = [entry for name in sorted(segments) for entry in entries_of(segments[name])]
+    if any(entry.magic != 2 for entry in entries):
+        return
+    batches = tuple((entry.base, entry.next, entry.epoch, read_header(entry.raw).crc) for entry in entries)
+    commits = tuple(commits_in(entries)) if topic == OF_GROUPS else ()
+    start = base_of(min(segments)) or 0
+    end = batches[-1][1] if batches else start
+    yield (CoordinatorLog.kind, partition, start, min(hw, end), batches, commits)
 
 
-def _is_old(segment: bytes) -> bool:
-    first = next(_entries(segment), None)
-    return first is not None and first.magic != 2
-
-
-def _entries(segment: bytes) -> Iterator[Entry]:
-    return scan(lambda position, size: segment[position : position + size], len(segment))
-
-
-def _told(partition: str, segments: dict[int, bytes], hw: int) -> TraceEvent:
-    ordered = [content for _, content in sorted(segments.items())]
-    entries = tuple(batch for content in ordered for batch in batches_in(content))
-    of_groups = ordered if partition.startswith(f"{OF_GROUPS}-") else ()
-    commits = tuple(commit for content in of_groups for commit in commits_in(content))
-    end = entries[-1][1] if entries else min(segments)
-    return (CoordinatorLog.kind, partition, min(segments), min(hw, end), entries, commits)
-
-
-def commits_in(segment: bytes) -> Iterator[tuple[int, str, int]]:
-    """The offsets that groups committed, in a segment of ``__consumer_offsets``: (offset in the log, group, committed offset).
+def commits_in(entries: Iterable[Entry]) -> Iterator[tuple[int, str, int]]:
+    """The offsets that groups committed, in entries of ``__consumer_offsets``: (offset in the log, group, committed offset).
 
     Raises:
         BadBatchError: records are damaged.
     """
-    for entry in _entries(segment):
+    for entry in entries:
         if is_control(entry.raw):
             continue
-        base = read_header(entry.raw).base_offset
-        for place, (key, value) in enumerate(records_of(entry.raw)):
+        for offset, (key, value) in enumerate(records_of(entry.raw), entry.base):
             if key is not None and value is not None and _VERSION.unpack_from(key)[0] in OF_A_COMMIT:
                 begin = _VERSION.size + _LENGTH.size
                 group = key[begin : begin + _LENGTH.unpack_from(key, _VERSION.size)[0]].decode(errors="replace")
-                yield base + place, group, _OFFSET.unpack_from(value, _VERSION.size)[0]
+                yield offset, group, _OFFSET.unpack_from(value, _VERSION.size)[0]

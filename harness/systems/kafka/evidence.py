@@ -84,17 +84,8 @@ def files_of(files: Mapping[str, bytes], name: str, data: str = KafkaPlaces().da
 
 def _files_in(files: Mapping[str, bytes], name: str, data: str) -> BrokerFiles:
     """Those of one log directory; a checkpoint counts for the logs that lie there."""
-    below = {path.removeprefix(f"{data}/"): content for path, content in files.items() if path.startswith(f"{data}/")}
-    logs: dict[str, dict[str, bytes]] = defaultdict(dict)
-    for path, content in below.items():
-        partition, _, file = path.rpartition("/")
-        if (
-            base_of(file) is not None
-            and is_partition(partition)
-            and "/" not in partition
-            and not is_internal(partition)
-        ):
-            logs[partition][file] = content
+    below = below_of(files, data)
+    logs = {partition: segments for partition, segments in logs_in(below).items() if not is_internal(partition)}
     try:
         return BrokerFiles(
             {partition: read_segments(segments) for partition, segments in sorted(logs.items())},
@@ -106,8 +97,33 @@ def _files_in(files: Mapping[str, bytes], name: str, data: str) -> BrokerFiles:
         raise RunError(f"the files of {name} cannot be read: {error}") from None
 
 
+def below_of(files: Mapping[str, bytes], directory: str) -> dict[str, bytes]:
+    """What lies in a directory: its files, by their paths from there."""
+    above = f"{directory}/"
+    return {path.removeprefix(above): content for path, content in files.items() if path.startswith(above)}
+
+
+def logs_in(below: Mapping[str, bytes]) -> dict[str, dict[str, bytes]]:
+    """The logs that lie in a log directory itself, internal ones as well: partition → name of a segment → its content."""
+    logs: dict[str, dict[str, bytes]] = defaultdict(dict)
+    for path, content in below.items():
+        partition, _, file = path.rpartition("/")
+        if base_of(file) is not None and is_partition(partition) and "/" not in partition:
+            logs[partition][file] = content
+    return logs
+
+
+def offsets_in(below: Mapping[str, bytes], name: str) -> dict[str, int]:
+    """A log directory's checkpoint of offsets, those of internal topics as well.
+
+    Raises:
+        CheckpointFormatError: it is none.
+    """
+    return read_offsets(*_text(below, name))
+
+
 def _offsets(files: Mapping[str, bytes], name: str) -> dict[str, int]:
-    found = read_offsets(*_text(files, name))
+    found = offsets_in(files, name)
     return {partition: offset for partition, offset in found.items() if not is_internal(partition)}
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.checkers.history.trace_events import CoordinatorLog
 from tidemark.harness.live.session import ContainerSession
 from tidemark.harness.systems.registry import find_system
 from tidemark.nemesis import Fault, Plan, WorkloadSpec, read_plan
@@ -56,3 +57,6 @@ def test_what_a_group_has_committed_outlasts_its_coordinator(executed):
     assert len(committed) > 100
     assert all(op.value[1] for op in done if op.f == "read" and op.value[0] in committed)
     assert run.history.meta["contract"] == "durable"
+    logs = list(CoordinatorLog.among(run.history.trace))
+    assert {log.node for log in logs} == {1, 2, 3}
+    assert all({op.value for op in done if op.f == "write"} <= {commit[1:] for commit in log.commits} for log in logs)
