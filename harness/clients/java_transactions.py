@@ -12,7 +12,6 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from tidemark.harness.clients.confluent_settings import NO_SECURITY, transactional_settings
@@ -22,6 +21,7 @@ from tidemark.harness.clients.journal import TransactionRecorder
 from tidemark.harness.clients.outcomes import OK
 from tidemark.harness.clients.script import topic_and_partition
 from tidemark.harness.clients.transaction_script import IntendedTransaction, TransactionScript
+from tidemark.harness.runs.temporary_folder import temporary_folder
 from tidemark.nodes.core.cluster import ClusterSpec
 
 SOURCE = Path(__file__).parent / "java" / "Transactions.java"
@@ -85,7 +85,7 @@ class JavaProducers:
             raise ClientsError("Kafka's Java clients are used without TLS and SASL only.")
         if shutil.which("java") is None or shutil.which("javac") is None:
             raise ClientsError(f"{NEEDS}.")
-        self._folder = TemporaryDirectory(prefix="tidemark-java-")
+        self._folder = temporary_folder()
         self._patience_s = patience_s(cluster)
         try:
             program = self._compiled(jars, java_settings(transactional_settings(bootstrap, "all", cluster)))

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from shlex import quote
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.harness.evidence.journals import records_of
+from tidemark.harness.runs.temporary_folder import temporary_folder
 from tidemark.nodes.formats import checkpoints, journal
 from tidemark.nodes.formats.read_log import read_segment
 from tidemark.nodes.formats.record_batch import build
@@ -44,7 +44,7 @@ def lay_out(control: NodeControl, partition: str, disk: Disk) -> None:
     Raises:
         NodeError: it could not be written.
     """
-    with TemporaryDirectory(prefix="tidemark-") as folder:
+    with temporary_folder() as folder:
         data = Path(folder)
         logs = data / partition
         logs.mkdir()
@@ -100,7 +100,7 @@ def _files_of(control: NodeControl) -> Iterator[tuple[Path, Path]]:
         f"{{ tar -C {quote(directory)} -cf - . || :; }} 2>/dev/null | base64 -w0; echo\n"
         for directory in (control.places.data, control.places.volatile)
     )
-    with TemporaryDirectory(prefix="tidemark-") as folder:
+    with temporary_folder() as folder:
         data, volatile = Path(folder, "data"), Path(folder, "volatile")
         for directory, line in zip((data, volatile), control.run(script).split("\n"), strict=False):
             _unpack(b64decode(line), directory)

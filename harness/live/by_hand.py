@@ -6,11 +6,9 @@ a file, in the state folder.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +21,8 @@ from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.link_faults import TRANSPORT
 from tidemark.harness.live.observation import Observation
 from tidemark.harness.machines.cluster import ContainerCluster, node_name
+from tidemark.harness.machines.cluster_keys import keep_key, key_file
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError, NodeError
-from tidemark.harness.machines.folders import state_folder
 from tidemark.harness.machines.leftovers import every, remove
 from tidemark.harness.machines.machine import HOST_PORT, Machine
 from tidemark.harness.machines.node_control import NodeControl
@@ -38,7 +36,6 @@ from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import AnyVariant, family_of, parse_variant
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 VARIANT = "tidemark.variant"
 SYSTEM = "tidemark.system"
 READY_S = 30.0
@@ -81,37 +78,31 @@ class ByHand(NamedTuple):
         return ",".join(machine.advertised for node, machine in self.machines.items() if node)
 
 
-def key_file(name: str) -> Path:
-    """Where the SSH key of a cluster lies.
-
-    Raises:
-        ClusterError: no such name is possible.
-    """
-    if not NAME.fullmatch(name):
-        raise ClusterError(f"{name!r} cannot name a cluster; use letters, digits, '-' and '_'")
-    return state_folder() / name / "key"
-
-
 def up(
-    client: DockerClient, name: str, spec: ClusterSpec, variant: AnyVariant, *, system: System, image: str, owner: Owner
+    client: DockerClient,
+    name: str,
+    spec: ClusterSpec,
+    variant: AnyVariant,
+    *,
+    system: System,
+    image: str,
+    owner: Owner | None,
 ) -> ContainerCluster:
     """Bring containers and node processes up, and wait until every partition has a leader.
 
     Raises:
         ContainerWorldError: a container or process did not come up; nothing is left then.
     """
-    key = key_file(name)
+    key_file(name)  # whether it can be one's name
     labels = {VARIANT: variant.name, SYSTEM: system.name}
     cluster = ContainerCluster.up(
         spec.brokers, run_id=name, image=image, client=client, owner=owner, labels=labels, needs=system.needs
     )
     try:
-        key.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        cluster.keys.save(key)
+        keep_key(name, cluster.keys)
         start_nodes(system, Deployment(cluster.machines, spec, variant))
     except BaseException:
         cluster.down()
-        forget_key(name)
         raise
     return cluster
 
@@ -212,16 +203,7 @@ def down(client: DockerClient, name: str) -> int:
     """
     found = every(client, name)
     remove(client, found)
-    forget_key(name)
     return len(found)
-
-
-def forget_key(name: str) -> None:
-    """Delete the SSH key of a cluster that is gone."""
-    key = key_file(name)
-    key.unlink(missing_ok=True)
-    with suppress(OSError):
-        key.parent.rmdir()
 
 
 def node_states(cluster: ByHand) -> dict[int, dict[str, Any]]:

@@ -22,6 +22,7 @@ from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.harness.machines.owner import NODE, Owner
 from tidemark.harness.machines.ssh import Shell
 from tidemark.harness.machines.ssh_keys import KeyPair, new_key_pair
+from tidemark.harness.machines.survivor import survived
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class ContainerCluster:
             image: the node image.
             client: of the engine; must live as long as the cluster.
             needs: what each container must have.
-            owner: whose it is; this process, unless told otherwise.
+            owner: whose it is; this process, unless told otherwise: then what is left of it is removed, however it ends.
             labels: further ones of everything that is made.
 
         Raises:
@@ -99,7 +100,7 @@ class ContainerCluster:
         """
         if not 1 <= brokers <= MAX_BROKERS:
             raise ClusterError(f"a cluster of containers has 1 to {MAX_BROKERS} brokers, not {brokers}")
-        whose = (owner or Owner.this_process()).labels(run_id)
+        whose = (owner or survived()).labels(run_id)
         cluster = cls(client, run_id, {**(labels or {}), **whose}, new_key_pair(f"tidemark-{run_id}"))
         if every(client, run_id):
             raise ClusterError(f"there is a cluster {run_id} already; remove it with: tidemark cluster down {run_id}")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from tidemark.harness.machines.errors import ContainerWorldError
 
+_STATE = "XDG_STATE_HOME", ".local/state"
+
 
 def cache_folder() -> Path:
     """``$XDG_CACHE_HOME/tidemark``, else ``~/.cache/tidemark``: base image, the nodes' packages. May be deleted any time.
@@ -23,12 +25,21 @@ def state_folder() -> Path:
     Raises:
         ContainerWorldError: it cannot be made.
     """
-    return _folder("XDG_STATE_HOME", ".local/state")
+    return _folder(*_STATE)
+
+
+def place_of_state() -> Path:
+    """Where :func:`state_folder` is or would be; nothing is made."""
+    return _place(*_STATE)
+
+
+def _place(variable: str, usual: str) -> Path:
+    given = os.environ.get(variable, "")
+    return (Path(given) if given.startswith("/") else Path.home() / usual) / "tidemark"
 
 
 def _folder(variable: str, usual: str) -> Path:
-    given = os.environ.get(variable, "")
-    folder = (Path(given) if given.startswith("/") else Path.home() / usual) / "tidemark"
+    folder = _place(variable, usual)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:

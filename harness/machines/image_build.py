@@ -17,7 +17,7 @@ from docker.errors import APIError, ImageNotFound
 from tidemark.harness.machines.errors import ImageError
 from tidemark.harness.machines.folders import cache_folder
 from tidemark.harness.machines.node_code import PROBE, PythonPlatform, package_files, site_packages, tar_of
-from tidemark.harness.machines.owner import Owner
+from tidemark.harness.machines.survivor import survived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,6 +63,7 @@ def one_at_a_time(tell: Callable[[str], None] | None = None, what: str = "images
         file.truncate(0)
         file.write(f"{os.getpid()} {time.time():.0f}")
         file.flush()
+        survived()
         yield
 
 
@@ -184,7 +185,7 @@ def python_packages(client: DockerClient, image: str, tell: Callable[[str], None
         entrypoint="python3",
         network_mode="none",
         remove=True,
-        labels=Owner.this_process().labels("probe"),
+        labels=survived().labels("probe"),
     )
     return package_files(site_packages(PythonPlatform.parse(bytes(output).decode()), tell))
 

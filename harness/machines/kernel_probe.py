@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from docker.errors import DockerException
 from requests import RequestException
 
-from tidemark.harness.machines.owner import Owner
+from tidemark.harness.machines.survivor import survived
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -51,7 +51,7 @@ def _in_container(client: DockerClient, image: str) -> list[str]:
             entrypoint="sh",
             network_mode="none",
             cap_add=["NET_ADMIN"],
-            labels=Owner.this_process().labels("probe"),
+            labels=survived().labels("probe"),
             remove=True,
         )
     except (DockerException, RequestException):

@@ -11,6 +11,7 @@ import click
 from docker.errors import APIError, DockerException, NotFound
 from requests import RequestException
 
+from tidemark.harness.machines.cluster_keys import forget_key
 from tidemark.harness.machines.errors import ClusterError, EngineError
 from tidemark.harness.machines.interrupts import held_interrupts
 from tidemark.harness.machines.owner import RUN, Owner
@@ -70,13 +71,17 @@ def stale(client: DockerClient) -> list[Found]:
 
 
 def remove(client: DockerClient, found: Iterable[Found]) -> None:
-    """Remove things, containers first, and look whether they are gone. What is gone already is no error.
+    """Remove things, containers first, and look whether they are gone; and their clusters' SSH keys. What is gone already is no
+    error.
 
     Raises:
         ClusterError: something is still there after 30 s; the message names it and says what the engine said.
     """
+    left = list(found)
     with held_interrupts():
-        _remove(client, list(found))
+        _remove(client, left)
+        for run in {item.run for item in left}:
+            forget_key(run)
 
 
 def _remove(client: DockerClient, left: list[Found]) -> None:

@@ -10,6 +10,8 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tidemark.harness.runs.process_start import started
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,7 +33,7 @@ class Owner(NamedTuple):
     def this_process() -> Owner:
         """Us."""
         pid = os.getpid()
-        return Owner(socket.gethostname(), str(pid), _boot(), _started(pid))
+        return Owner(socket.gethostname(), str(pid), _boot(), started(pid))
 
     @staticmethod
     def by_hand() -> Owner:
@@ -54,7 +56,7 @@ class Owner(NamedTuple):
             return False
         if self.boot != _boot():
             return True
-        return not self.pid.isdigit() or _started(int(self.pid)) != self.start
+        return not self.pid.isdigit() or started(int(self.pid)) != self.start
 
     def __str__(self) -> str:
         if self.pid == BY_HAND:
@@ -69,27 +71,3 @@ def _boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
-
-
-def _started(pid: int) -> str:
-    """When a process started, in clock ticks since the boot; "gone" if it is not there, or only a zombie.
-
-    Source: proc(5), /proc/PID/stat; the second field is the program's name and may hold anything.
-    """
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return _without_proc(pid)
-    return "gone" if fields[0] in "ZX" else fields[19]
-
-
-def _without_proc(pid: int) -> str:
-    if Path("/proc/self/stat").exists():
-        return "gone"
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return "gone"
-    except PermissionError:
-        pass
-    return "there"

@@ -13,7 +13,7 @@ from requests.exceptions import RequestException
 
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.node_code import tar_of
-from tidemark.harness.machines.owner import Owner
+from tidemark.harness.machines.survivor import survived
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def run_once(client: DockerClient, image: str, script: str, files: Mapping[str, 
             entrypoint="sh",
             name=f"tidemark-{name}",
             network_mode="none",
-            labels=Owner.this_process().labels(name),
+            labels=survived().labels(name),
         )
         try:
             container.put_archive("/", tar_of((f"{IN}/{path}".lstrip("/"), content) for path, content in files.items()))

@@ -90,7 +90,7 @@ def up_command(options: UpOptions) -> int:
         with telling() as tell:
             image = system.install(client, tell)
             tell(f"starting {spec.brokers + 1} containers")
-            owner = Owner.by_hand() if detach else Owner.this_process()
+            owner = Owner.by_hand() if detach else None
             cluster = by_hand.up(client, name, spec, variant, system=system, image=image, owner=owner)
         try:
             found = by_hand.find(client, name)
@@ -188,14 +188,11 @@ def down_command(name: str | None, everything: bool, force: bool, hosts: Path | 
 
 
 def _remove_all(client: DockerClient, *, force: bool) -> int:
-    from tidemark.harness.live.by_hand import NAME, forget_key
     from tidemark.harness.machines.leftovers import every, remove, stale
 
     found = every(client) if force else stale(client)
     remove(client, found)
     for run in sorted({item.run for item in found}):
-        if NAME.fullmatch(run):
-            forget_key(run)
         click.echo(f"{run} is removed ({sum(item.run == run for item in found)} containers, networks and volumes)")
     if not found:
         click.echo("nothing of Tidemark is in this engine" if force else "nothing is left of runs that were killed")

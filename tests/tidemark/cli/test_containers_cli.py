@@ -6,6 +6,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from tidemark.cli import doctor as doctor_module
 from tidemark.cli import main
 from tidemark.cli.finding import Finding
-from tidemark.harness.live import by_hand
+from tidemark.harness.machines.cluster_keys import key_file
 from tidemark.harness.machines.leftovers import every, remove
 from tidemark.harness.machines.owner import Owner
 
@@ -192,11 +193,11 @@ def test_a_cluster_by_hand_outlives_the_command_until_it_is_taken_down(tidemark,
         f"tidemark: {name} has no node b9; it has controller, b1, b2\n",
     )
     assert tidemark("cluster", "up", name)[0] == 254
-    assert by_hand.key_file(name).exists()
+    assert key_file(name).exists()
 
     assert tidemark("cluster", "down", name) == (0, f"{name} is removed (7 containers, networks and volumes)\n", "")
     assert every(engine, name) == []
-    assert not by_hand.key_file(name).parent.exists()
+    assert not key_file(name).parent.exists()
 
 
 @docker
@@ -236,3 +237,21 @@ def test_control_c_pressed_twice_while_a_cluster_comes_up_leaves_nothing(engine,
 
     assert program.returncode == 130
     assert every(engine, name) == []
+
+
+@docker
+@pytest.mark.slow
+def test_a_kill_while_a_cluster_is_there_leaves_nothing_and_no_key(engine, image, name):
+    command = [str(Path(sys.executable).with_name("tidemark")), "cluster", "up", name, "--brokers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as program:
+        for line in program.stdout:
+            if line.startswith("to remove it"):
+                break
+        assert key_file(name).exists()
+        assert len(every(engine, name)) == 5
+        program.kill()
+
+    deadline = time.monotonic() + 60
+    while every(engine, name) or key_file(name).parent.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
