@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from tidemark.harness.canary.canary_error import CanaryError
+from tidemark.harness.canary.command_runner import CommandRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +40,7 @@ class FaultOrder:
 
 
 class FaultCommands:
-    """Runs them in a thread of its own until it is stopped; what is broken then is mended first."""
+    """Has them run, in turn, by a thread of its own until it is stopped; what is broken then is mended first."""
 
     def __init__(
         self,
@@ -95,32 +94,20 @@ class FaultCommands:
 
     def _in_turn(self) -> None:
         order, index = self._order, 0
-        due = time.monotonic() + order.every_s
-        while not self._stopping.wait(max(due - time.monotonic(), 0)):
-            due += order.every_s
-            self._do("strike", index, order.strike)
-            if order.heal is not None:
-                self._stopping.wait(order.after_s)
-                self._do("heal", index, order.heal)
-            index += 1
+        with closing(CommandRunner(order.strike, order.heal, self._log, PATIENCE_S)) as runner:
+            due = time.monotonic() + order.every_s
+            while not self._stopping.wait(max(due - time.monotonic(), 0)):
+                due += order.every_s
+                self._do(runner, "strike", index, order.strike)
+                if order.heal is not None:
+                    self._stopping.wait(order.after_s)
+                    self._do(runner, "heal", index, order.heal)
+                index += 1
 
-    def _do(self, what: Literal["strike", "heal"], index: int, command: str) -> None:
+    def _do(self, runner: CommandRunner, what: Literal["strike", "heal"], index: int, command: str) -> None:
         began = self._clock()
-        code = self._carry_out(command)
+        code = runner.run(what)
         came_to = "did not end in time" if code is None else f"exit code {code}"
         self._record((began, what, index, KIND, {"command": command, "came_to": came_to}))
         failed = "" if code == 0 else f": {came_to} ({self._log} has its words)"
         self._tell(f"{what} {index + 1}: {command}{failed}")
-
-    def _carry_out(self, command: str) -> int | None:
-        """The exit code; None if it had to be ended."""
-        with self._log.open("ab") as out:
-            process = subprocess.Popen(  # noqa: S602 - it is the operator's own command
-                command, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
-            )
-            try:
-                return process.wait(PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                return None

@@ -1,4 +1,9 @@
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -55,3 +60,40 @@ def test_that_commands_cannot_be_run_is_not_passed_over(tmp_path):
     run.faults._thread.join(20)
     with pytest.raises(CanaryError, match="could not be run"):
         run.faults.stop()
+
+
+COMMAND = """
+import sys, time
+from pathlib import Path
+from tidemark.harness.canary.fault_commands import FaultCommands, FaultOrder
+order = FaultOrder(sys.argv[1], sys.argv[2], 0.01, 600)
+FaultCommands(order, clock=time.monotonic_ns, record=print, tell=print, log=Path(sys.argv[3])).start()
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("strike", ["touch {mark}", "touch {mark}; sleep 2"])
+@pytest.mark.parametrize("end", [os.kill, os.killpg])
+def test_what_is_broken_is_mended_once_though_the_canary_is_killed(tmp_path, end, strike):
+    mark, healed = tmp_path / "mark", tmp_path / "healed"
+    words = [strike.format(mark=mark), f"rm {mark}; echo healed >>{healed}", str(tmp_path / "log")]
+    canary = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *words], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        until(mark.exists)  # the second strike has not ended then
+        end(canary.pid, signal.SIGKILL)
+        until(healed.exists)
+        canary.communicate()  # to the end: nobody has its output open
+        until(lambda: healed.read_text() == "healed\n")
+    finally:
+        canary.kill()
+        canary.wait()
+    assert not mark.exists()
+
+
+def until(is_so):
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
