@@ -2,5 +2,5 @@
 
 ``engine`` finds or starts Docker, ``images`` builds what the nodes run from, ``cluster`` makes machines of containers and
 ``hosts_file`` of a list of hosts; both give :class:`tidemark.harness.machines.machine.Machine`, and nothing above can tell which.
-``leftovers`` finds what a run that was killed left behind.
+``survivor`` removes what a run that was killed left behind; ``leftovers`` finds what it could not.
 """
