@@ -29,3 +29,16 @@ def test_whoever_stops_a_question_reads_no_traceback() -> None:
 
     assert (done.returncode, done.stdout) == (0, "stopped\n")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.spark
+def test_a_session_that_works_says_nothing() -> None:
+    program = (
+        "from tidemark.pipeline.engines.session import QUICK_START, spark_session\n"
+        "with spark_session('local[1]', java_options=QUICK_START) as spark:\n"
+        "    print(spark.sql('SELECT max(id) FROM range(10)').collect()[0][0])\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "9\n", "")
