@@ -3,9 +3,9 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
+from local_cluster import eventually
 
 from tidemark.harness.canary import fault_commands
 from tidemark.harness.canary.canary_error import CanaryError
@@ -81,19 +81,12 @@ def test_what_is_broken_is_mended_once_though_the_canary_is_killed(tmp_path, end
         [sys.executable, "-c", COMMAND, *words], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
-        until(mark.exists)  # the second strike has not ended then
+        eventually(mark.exists)  # a strike of 2 s has not ended then
         end(canary.pid, signal.SIGKILL)
-        until(healed.exists)
+        eventually(healed.exists)
         canary.communicate()  # to the end: nobody has its output open
-        until(lambda: healed.read_text() == "healed\n")
+        eventually(lambda: healed.read_text() == "healed\n")
     finally:
         canary.kill()
         canary.wait()
     assert not mark.exists()
-
-
-def until(is_so):
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

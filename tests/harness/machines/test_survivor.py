@@ -4,16 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from local_cluster import eventually
 
 from tidemark.harness.machines import survivor
 from tidemark.harness.machines.leftovers import every, remove
 from tidemark.harness.machines.owner import Owner
 
-PATIENCE_S = 60
 COMMAND = """
 import sys
 from tidemark.harness.machines.survivor import survived
@@ -64,13 +63,6 @@ def survivors(process):
     return found
 
 
-def wait_until(is_so):
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def test_one_survivor_waits_for_its_process_in_a_session_of_its_own_and_holds_nothing_open(command):
     process = command("import os; os.set_inheritable(os.dup(1), True)")
 
@@ -78,7 +70,7 @@ def test_one_survivor_waits_for_its_process_in_a_session_of_its_own_and_holds_no
 
     assert os.getsid(found) == found
     files = Path(f"/proc/{found}/fd")
-    wait_until(lambda: sorted(file.name for file in files.iterdir()) == ["0", "1", "2"])
+    eventually(lambda: sorted(file.name for file in files.iterdir()) == ["0", "1", "2"])
     assert {str(file.readlink()) for file in files.iterdir()} == {os.devnull}
 
 
@@ -89,8 +81,8 @@ def test_what_a_killed_process_had_in_temporary_folders_goes_and_then_its_surviv
 
     end(process.pid, signal.SIGKILL)
 
-    wait_until(lambda: list(tmp_path.iterdir()) == [])
-    wait_until(lambda: survivors(process) == [])
+    eventually(lambda: list(tmp_path.iterdir()) == [])
+    eventually(lambda: survivors(process) == [])
 
 
 def test_while_a_process_lives_nothing_is_removed(monkeypatch, tmp_path):
@@ -130,8 +122,8 @@ def test_containers_networks_and_volumes_of_a_killed_process_are_removed_and_tho
 
     process.kill()
 
-    wait_until(lambda: every(engine, name) == [])
-    wait_until(lambda: survivors(process) == [])
+    eventually(lambda: every(engine, name) == [])
+    eventually(lambda: survivors(process) == [])
     assert len(every(engine, ours)) == 1
     engine.volumes.get(ours).remove()
 
@@ -143,7 +135,7 @@ def test_what_was_made_by_hand_outlives_the_process_that_made_it(command, engine
 
     process.kill()
 
-    wait_until(lambda: survivors(process) == [])
+    eventually(lambda: survivors(process) == [])
     found = every(engine, name)
     remove(engine, found)
     assert sorted(item.kind for item in found) == ["container", "network", "volume"]

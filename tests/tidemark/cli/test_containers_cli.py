@@ -6,12 +6,12 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from local_cluster import eventually
 
 from tidemark.cli import doctor as doctor_module
 from tidemark.cli import main
@@ -251,7 +251,4 @@ def test_a_kill_while_a_cluster_is_there_leaves_nothing_and_no_key(engine, image
         assert len(every(engine, name)) == 5
         program.kill()
 
-    deadline = time.monotonic() + 60
-    while every(engine, name) or key_file(name).parent.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    eventually(lambda: not every(engine, name) and not key_file(name).parent.exists())
