@@ -6,15 +6,17 @@ import os
 from pathlib import Path
 from typing import Final
 
-from tidemark.nodes.admin.process_file import stat_of
-
 GONE: Final = "gone"
 
 
 def started(pid: int) -> str:
-    """When a process started, in clock ticks since the boot; :data:`GONE` if it is not there, or only a zombie."""
-    fields = stat_of(pid)
-    if not fields:
+    """When a process started, in clock ticks since the boot; :data:`GONE` if it is not there, or only a zombie.
+
+    Source: proc(5), /proc/PID/stat; the second field is the program's name and may hold anything.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
         return _without_proc(pid)
     return GONE if fields[0] in "ZX" else fields[19]
 
